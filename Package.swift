@@ -4,7 +4,8 @@ import CompilerPluginSupport
 import Foundation
 import PackageDescription
 
-/// Settings every Swift target of the package is built with; language mode 6 comes with the tools version.
+/// Settings every Swift target of the package is built with; language mode 6 comes with the tools
+/// version.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),

@@ -110,7 +110,7 @@ extension ConformanceCheck {
                     try expectEqual(object.version, 2, "the version of \(object.id)")
                 }
             }
-            // Exactly, or not at all: the half of the odd ones is no whole number.
+            // Exactly, or not at all: half of an odd number is not a whole number.
             let before = try store.contents()
             let error = try expectError(.invalidValue, in: "a result that the property cannot hold") {
                 _ = try store.run(
@@ -192,7 +192,7 @@ extension ConformanceCheck {
                     .objectID(ObjectID("Image", key: 4)),
                     "the shortcut")
             }
-            // 1 takes the passport of 2, whose own is nobody's; the one that 1 had is free too.
+            // Person 1 takes the passport of person 2, who then has none; the former passport of person 1 has no holder either.
             let result = try store.run(
                 BatchUpdateRequest(
                     "Person", where: .compare("passport", using: .equal, with: .objectID(ObjectID("Passport", key: 1))),

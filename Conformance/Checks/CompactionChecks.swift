@@ -51,7 +51,7 @@ extension ConformanceCheck {
     ]
 }
 
-/// A store of which little is left.
+/// Creates a store and deletes most of its content.
 private func mostlyEmptiedStore(_ bench: Workbench) throws -> any PersistentStore {
     let store = try bench.create()
     try store.change { changes in

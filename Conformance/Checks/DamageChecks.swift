@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// What happens to files that were damaged, exchanged or mixed up.
+    /// The handling of files that were damaged, exchanged or mixed up.
     static let damage: [ConformanceCheck] = [
         ConformanceCheck(
             "damage.flipped-bytes",
@@ -181,9 +181,9 @@ extension ConformanceCheck {
 
 /// A closed store with objects, values and links of many kinds.
 private struct FilledStore {
-    /// What it held.
+    /// The contents of the store.
     let contents: StoreContents
-    /// What it answered to questions that go through its indexes.
+    /// The answers to requests that use its indexes.
     let answers: [[Int64]]
     /// Its file.
     let bytes: [UInt8]
@@ -206,7 +206,7 @@ private func filledStore(_ bench: Workbench) throws -> FilledStore {
     return FilledStore(contents: contents, answers: answers, bytes: bytes, history: history)
 }
 
-/// What a store finds through indexes, which scans do not read.
+/// Returns the answers to requests that use indexes, which scans do not read.
 private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     var answers = [
         try snapshot.keys(FetchRequest("Indexed", where: .less("i64", than: -5), sortedBy: [.init("str")])),
@@ -286,7 +286,8 @@ private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) t
     return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found in place of \($1)" }
 }
 
-/// Closes a store whose file is gone; a store that has something to write at its closing says that it cannot.
+/// Closes a store whose file was removed; a store that still has something to write may throw
+/// `storeReplaced`.
 private func closeTelling(_ store: any PersistentStore) throws {
     do throws(StoreError) {
         try store.close()
@@ -295,7 +296,8 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails when a store of these bytes opens, reads and examines as if sound, and yet holds something else.
+/// Fails when a store of these bytes opens, reads and examines as if sound, and yet holds something
+/// else.
 private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: FilledStore, _ damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)

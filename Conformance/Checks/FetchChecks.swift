@@ -321,7 +321,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on four objects of `Everything` and again of `Indexed`; what they hold is written in the first lines.
+    /// A check on four objects of `Everything` and again of `Indexed`; what they hold is written in
+    /// the first lines.
     private static func fetch(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {

@@ -694,7 +694,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on a store that holds tracks, tags, playlists, queues, shelves, nodes and albums with the keys 1 to 10.
+    /// A check on a store that holds tracks, tags, playlists, queues, shelves, nodes and albums
+    /// with the keys 1 to 10.
     private static func linked(
         _ name: String, _ behavior: String, group: String = "links", reopening: Bool = false,
         _ body: @escaping @Sendable (any PersistentStore) throws -> Void

@@ -220,8 +220,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` with a peer that has made a store and one commit, the store, opened beside it, and a
-    /// listener; does nothing for a type whose stores are open in one process only.
+    /// Runs `body` with a peer that has made a store and one commit, the store, opened beside it,
+    /// and a listener; does nothing for a type whose stores are open in one process only.
     private static func withPeer(
         _ bench: Workbench, options: String = "", _ body: (Peer, any PersistentStore, NoticeLog) throws -> Void
     ) throws {

@@ -325,7 +325,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Fails unless opening, also read-only, reading metadata and recognizing refuse what stands where a store belongs, and make no file.
+    /// Fails unless opening, also read-only, reading metadata and recognizing refuse the item at
+    /// the store's location and create no file.
     private static func expectRefused(_ code: StoreError.Code, opening what: String, on bench: Workbench) throws {
         let before = try bench.files()
         func expectNothingMade(by how: String) throws {

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// What several processes at one store do to each other, and what one of them leaves when it dies.
+    /// The interaction of several processes with one store, and the state after one of them dies.
     static let processes: [ConformanceCheck] = [
         ConformanceCheck(
             "processes.durable.killed",

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostQuery
 
 extension ConformanceCheck {
-    /// What predicates mean: null, text, numbers, dates.
+    /// The semantics of predicates: null, text, numbers, dates.
     static let queries: [ConformanceCheck] = [
         onRows(
             "primer", "The examples that people learn the language by give what they should.",
@@ -251,7 +251,8 @@ extension ConformanceCheck {
         .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan)
     }
 
-    /// A check on objects of `Everything`, and again of `Indexed`, numbered from 1, and the keys that predicates choose.
+    /// A check on objects of `Everything`, and again of `Indexed`, numbered from 1, and the keys
+    /// that predicates choose.
     private static func onRows(
         _ name: String, _ behavior: String, _ rows: [[String: Value]], _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void = { _, _ in }
@@ -275,7 +276,8 @@ extension ConformanceCheck {
         }
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count agrees.
+    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
+    /// agrees.
     static func expectKeys(
         _ text: String, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws {
@@ -283,7 +285,8 @@ extension ConformanceCheck {
         try expectKeys(predicate, keys, entity, snapshot, named: text)
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count agrees.
+    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
+    /// agrees.
     static func expectKeys(
         _ predicate: FetchRequest.Predicate, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot,
         named text: String

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// What predicates and orders mean that lead through relationships.
+    /// The semantics of predicates and sort orders that follow relationships.
     static let queriesThroughRelationships: [ConformanceCheck] = [
         onGraph(
             "to-one", "A path through to-one relationships that ends early is null.", "Node",

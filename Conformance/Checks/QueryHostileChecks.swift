@@ -178,7 +178,7 @@ extension ConformanceCheck {
                             try snapshot.keys(request), try graph.keys(request),
                             "\(comparison) with \(text.debugDescription)")
                     }
-                    // In the place of names, nothing of it is known.
+                    // As names, none of the texts is known.
                     for name in [[text], ["owner", text], ["place", text]] {
                         try expectError(.unknownProperty, .invalidRequest, in: "the property \(name)") {
                             _ = try snapshot.keys(
@@ -198,7 +198,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// What is tried to break out of strings: pieces, and pieces behind and before each other.
+    /// The texts that try to break out of strings: pieces, alone and combined.
     static let injections: [String] = {
         let pieces = [
             "'", "\"", "`", "\\", ";", "--", "/*", "*/", "%", "_", "?", "?1", ":a", "@a", "$a", "' OR '1'='1",
@@ -216,7 +216,7 @@ extension ConformanceCheck {
             + zip(pieces, pieces.reversed()).map { $0 + " " + $1 }
     }()
 
-    /// A check on a node, and on three objects of `Indexed` of which the first two have text.
+    /// Creates a check on a node, and on three objects of `Indexed`; the first two have text.
     private static func onOneRow(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
     ) -> ConformanceCheck {

@@ -135,7 +135,7 @@ extension ConformanceCheck {
                 for (entity, attribute) in sample.attributes {
                     let values = sample.values(of: attribute.name, in: entity)
                     let middle = values[values.count / 2]
-                    // Where there are many objects one constant tells as much and takes less time.
+                    // With many objects, one constant shows as much and takes less time.
                     let constants = values.count > RecordBatch.capacityCount ? [middle] : [values[0], middle, .null]
                     for comparison in sample.operators(for: attribute.type) {
                         for constant in constants {

@@ -291,7 +291,7 @@ extension ConformanceCheck {
         try require(DecimalNumber(utf8: text.utf8), "a decimal").decimal
     }
 
-    /// A check on five objects of `Indexed`, two of which belong to the same owner.
+    /// Creates a check on five objects of `Indexed`; two belong to the same owner.
     private static func rows(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
     ) -> ConformanceCheck {

@@ -388,7 +388,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A store with tracks 1…count titled t1, t2, …, each linked to tag 1, and album 1 with three songs.
+    /// A store with tracks 1…count titled t1, t2, …, each linked to tag 1, and album 1 with three
+    /// songs.
     static func filled(_ count: Int, on bench: Workbench) throws -> any PersistentStore {
         let store = try bench.create()
         try store.change { changes in

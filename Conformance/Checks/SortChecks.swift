@@ -115,7 +115,8 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` on objects with these texts and the keys from 1 on; it is given what fetches their keys with options.
+    /// Runs `body` on objects with these texts and the keys from 1 on; it is given what fetches
+    /// their keys with options.
     private static func texts(
         _ bench: Workbench, _ texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void

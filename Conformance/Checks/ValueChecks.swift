@@ -248,7 +248,8 @@ extension ConformanceCheck {
             for: try ConformanceModel.standard.get().requireEntity("Everything"), using: &random, nullOneIn: nil)
     }
 
-    /// Stores each value as the attribute of an object of its own, reads them back in every way, then rotates the values by updates.
+    /// Stores each value as the attribute of an object of its own, reads them back in every way,
+    /// then rotates the values by updates.
     static func roundTrip(_ attribute: String, _ values: [Value], on bench: Workbench) throws {
         var store = try bench.create()
         var expected = RecordBatch(model: bench.model)

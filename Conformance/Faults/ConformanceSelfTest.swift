@@ -1,10 +1,11 @@
 package import RoostCore
 
-/// Shows that the suite can fail: each check that is named for a fault passes on a sound store and fails on one with the fault.
+/// Shows that the suite can fail: each check that is named for a fault passes on a sound store and
+/// fails on one with the fault.
 public enum ConformanceSelfTest {
-    /// What became of one fault on one store type.
+    /// The result of one fault on one store type.
     public struct Result: Sendable {
-        /// How it can end.
+        /// The outcomes of a fault.
         package enum Outcome: Sendable {
             /// The check passes on the sound store and fails on the faulty one, as told.
             case caught(ConformanceFailure)
@@ -22,7 +23,7 @@ public enum ConformanceSelfTest {
         package let check: String
         /// The name of the fixture.
         package let store: String
-        /// How it ended.
+        /// The outcome.
         package let outcome: Outcome
 
         /// Whether the suite did not do what it must.
@@ -52,12 +53,15 @@ public enum ConformanceSelfTest {
 
     /// Tries all faults one after the other around stores of `base`.
     ///
-    /// Costs two runs of one check per fault. A fault without its check in the suite counts as missed.
+    /// Costs two runs of one check per fault. A fault without its check in the suite counts as
+    /// missed.
     public static func run(on base: StoreFixture) -> [Result] { run(FaultyStoreType.Fault.allCases, on: base) }
 
-    /// Tries the faults one after the other around stores of `base`; `report` hears of each as it ends.
+    /// Tries the faults one after the other around stores of `base`; `report` hears of each as it
+    /// ends.
     ///
-    /// Costs two runs of one check per fault. A fault without its check in the suite counts as missed.
+    /// Costs two runs of one check per fault. A fault without its check in the suite counts as
+    /// missed.
     package static func run(
         _ faults: [FaultyStoreType.Fault], on base: StoreFixture,
         report: (Result) -> Void = { _ in }

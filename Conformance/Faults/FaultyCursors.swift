@@ -64,7 +64,7 @@ final class UnverifiedRecordCursor: RecordCursor {
     }
 }
 
-/// Adds to what is in the batch, in place of replacing it.
+/// A cursor that adds to the batch instead of replacing its content.
 final class AddingRecordCursor: RecordCursor {
     private let base: any RecordCursor
     private var hasStarted = false
@@ -85,7 +85,7 @@ final class AddingRecordCursor: RecordCursor {
     }
 }
 
-/// Goes on with the records of a load that is under way.
+/// A cursor that continues with the records of an unfinished load.
 final class ChainedRecordCursor: RecordCursor {
     private let base: any RecordCursor
     private var unfinished: RecordBatch

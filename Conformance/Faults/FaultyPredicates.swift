@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a fault makes of predicates before a sound store gets them.
+/// The changes that a fault makes to predicates before a sound store gets them.
 struct FaultyPredicates {
     private typealias Predicate = FetchRequest.Predicate
     private typealias Expression = FetchRequest.Expression

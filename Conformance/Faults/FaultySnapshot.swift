@@ -29,7 +29,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func close() {
         isClosed = true
-        // The cursors live on the sound snapshot, which goes when they and this object are let go.
+        // The cursors use the sound snapshot, which is released with them and this object.
         if fault != .leaksCursors { own.close() }
     }
 
@@ -97,7 +97,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor { altered(try base.records(with: ids)) }
 
-    /// What all record cursors have in common.
+    /// Returns a record cursor with the fault, if it concerns all record cursors.
     private func altered(_ cursor: any RecordCursor) -> any RecordCursor {
         switch fault {
         case .keepsBatchContents: return AddingRecordCursor(cursor)
@@ -182,7 +182,8 @@ extension RecordBatch {
 }
 
 extension FetchRequest.Predicate {
-    /// True where SQL's logic says true: a null property makes a comparison unknown, and so is the opposite of unknown.
+    /// True where SQL's logic says true: a null property makes a comparison unknown, and so is the
+    /// opposite of unknown.
     fileprivate var threeValued: Self {
         switch self {
         case .constant: self

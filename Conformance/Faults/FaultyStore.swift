@@ -1,21 +1,22 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A store with one fault, which alters what goes into the sound store behind it and what comes out.
+/// A store with one fault, which alters the input and output of the sound store that it wraps.
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
-    /// What a fault remembers.
+    /// The memory of a fault.
     struct Memory: Sendable {
         /// The first keys that were given out, by entity.
         var firstKeys: [EntityName: Range<Int64>] = [:]
         /// The next key to give out, by the number of the root entity.
         var nextKeys: [Int: Int64] = [:]
-        /// What the bulk load under way was given.
+        /// The batches of the unfinished bulk load.
         var unfinished: [RecordBatch] = []
-        /// The records, by object, that the sound store would not take because of their unique values.
+        /// The records, by object, that the sound store would not take because of their unique
+        /// values.
         var admitted: [ObjectID: Record] = [:]
-        /// What the last commit inserted.
+        /// The objects that the last commit inserted.
         var lastInserts: [ObjectID] = []
-        /// What the store answers once it is closed.
+        /// The metadata that the store returns once it is closed.
         var lastMetadata: StoreMetadata?
     }
 
@@ -151,7 +152,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// What the sound store is given in place of a change set.
+    /// Returns the change set that the sound store gets instead of the original.
     private func altered(_ original: ChangeSet) throws(StoreError) -> ChangeSet {
         var changes = original
         switch fault {
@@ -181,7 +182,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         return changes
     }
 
-    /// What becomes of a refused change set.
+    /// Returns a receipt for a refused change set, or throws its error, as the fault requires.
     private func receiptAfter(_ error: StoreError, _ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         switch fault {
         case .writesHalf:
@@ -236,7 +237,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// The change set with updates in the place of inserts of objects that are there.
+    /// Returns the change set with updates instead of inserts of existing objects.
     private func overwriting(_ changes: ChangeSet) throws(StoreError) -> ChangeSet {
         try readBase { snapshot throws(StoreError) in
             var updated = changes
@@ -254,7 +255,8 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Writes the rejected objects without the values that are taken, and remembers what they should have been.
+    /// Writes the rejected objects without the values that are taken, and remembers what they
+    /// should have been.
     private func admit(_ changes: ChangeSet, _ violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]
@@ -301,7 +303,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Loads links: nobody looks whether their ends exist.
+    /// Loads links without checking whether their ends exist.
     private func putBack(_ batches: [LinkBatch]) throws(StoreError) {
         guard !batches.isEmpty else { return }
         let loader = try base.bulkLoader(BulkLoadOptions())

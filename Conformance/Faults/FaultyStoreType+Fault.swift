@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension FaultyStoreType {
-    /// What is wrong with the stores.
+    /// The faults of the stores.
     package enum Fault: String, CaseIterable, Sendable, CustomStringConvertible {
         // MARK: Values
 
@@ -34,7 +34,7 @@ extension FaultyStoreType {
         case losesRecordsBetweenBatches = "loses-records-between-batches"
         /// A scan gives the records of a batch in falling order.
         case reversesBatches = "reverses-batches"
-        /// A scan begins at the first record, whatever it was to go on behind.
+        /// A scan begins at the first record, even if it should begin after a key.
         case startsOver = "starts-over"
         /// Cursors leave what was in the batch they are given.
         case keepsBatchContents = "keeps-batch-contents"
@@ -46,7 +46,8 @@ extension FaultyStoreType {
         case ignoresLimit = "ignores-limit"
         /// Counts do not look at limit and offset.
         case miscounts
-        /// A comparison with null is neither true nor false, as in SQL, so that its opposite is not true either.
+        /// A comparison with null is neither true nor false, as in SQL, so that its opposite is not
+        /// true either.
         case followsThreeValuedLogic = "follows-three-valued-logic"
         /// `[c]` makes letters of ASCII alike only.
         case foldsASCIIOnly = "folds-ascii-only"
@@ -136,7 +137,7 @@ extension FaultyStoreType {
         case showsLaterCommits = "shows-later-commits"
         /// Snapshots show what a bulk load has not finished yet.
         case showsUnfinishedLoads = "shows-unfinished-loads"
-        /// Cursors of a closed snapshot go on reading.
+        /// Cursors of a closed snapshot continue to read.
         case leaksCursors = "leaks-cursors"
 
         // MARK: Bulk loading
@@ -150,11 +151,11 @@ extension FaultyStoreType {
 
         // MARK: Opening and closing
 
-        /// The objects of the last commit are gone after reopening.
+        /// The objects of the last commit are missing after reopening.
         case losesLastCommit = "loses-last-commit"
         /// A closed store still answers.
         case answersAfterClosing = "answers-after-closing"
-        /// Closing a store does not let go of it.
+        /// Closing a store does not release it.
         case staysOpen = "stays-open"
         /// A store that is opened read-only can be written.
         case writesReadOnly = "writes-read-only"

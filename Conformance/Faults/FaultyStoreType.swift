@@ -2,7 +2,8 @@ package import RoostCore
 
 /// A type of store with one fault, around a sound one: what the suite must notice.
 ///
-/// Run the checks on it to see them fail; a suite that cannot fail proves nothing. ``ConformanceSelfTest`` does so for every fault.
+/// Run the checks on it to see them fail; a suite that cannot fail proves nothing.
+/// ``ConformanceSelfTest`` does so for every fault.
 package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
     private let base: any PersistentStoreType
     private let fault: Fault
@@ -15,7 +16,7 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
 
     /// The name of the sound type.
     package var name: String { base.name }
-    /// What stores of the sound type can do.
+    /// The capabilities of the sound type's stores.
     package var capabilities: StoreCapabilities { base.capabilities }
     /// The libraries of the sound type.
     package var libraries: [StoreLibrary] { base.libraries }

@@ -1,13 +1,15 @@
 internal import Foundation
 package import RoostCore
 
-/// Random operations on any number of stores at once, beside a plain model of the contract: all must do and answer alike.
+/// Random operations on any number of stores, compared with a plain model of the contract: all must
+/// do and answer the same.
 ///
-/// The operations follow from a seed: change sets of all kinds, about one in four of which is refused, bulk loads, reserved keys,
-/// reads and fetches, kept snapshots, reopenings. The digest is compared after each commit and load, all contents now and then and
-/// at the end. What fails is shrunk to a short sequence, which is told as Swift code.
+/// The operations are generated from a seed: change sets of all kinds, about a quarter of them
+/// refused, bulk loads, reserved keys, reads and fetches, kept snapshots, reopenings. The digest is
+/// compared after each commit and load, all contents from time to time and at the end. A failing
+/// sequence is shrunk and printed as Swift code.
 public enum LockStep {
-    /// What a run consisted of.
+    /// The counts of a run.
     public struct Summary: Sendable, CustomStringConvertible {
         /// The operations: each change, commit, load, read, snapshot and reopening is one.
         package internal(set) var operationCount = 0
@@ -34,15 +36,16 @@ public enum LockStep {
         }
     }
 
-    /// Runs operations that follow from a seed on new stores of all fixtures side by side.
+    /// Runs generated operations on new stores of all fixtures side by side.
     ///
     /// - Parameters:
     ///   - fixtures: The stores; each is compared with the plain model, and so with the others.
-    ///   - seed: What the operations follow from.
-    ///   - operationCount: How many there are.
-    ///   - shrinkingSeconds: How long a failing sequence may be shrunk.
-    /// - Returns: How many operations of which kind were done.
-    /// - Throws: ``LockStepFailure`` with the seed, the shortest failing sequence found, and its Swift code.
+    ///   - seed: The seed of the operations.
+    ///   - operationCount: The number of operations.
+    ///   - shrinkingSeconds: The time limit for shrinking a failing sequence.
+    /// - Returns: The numbers of operations by kind.
+    /// - Throws: ``LockStepFailure`` with the seed, the shortest failing sequence found, and its
+    ///   Swift code.
     @discardableResult
     public static func run(
         on fixtures: [StoreFixture], seed: UInt64, operationCount: Int, shrinkingSeconds: Double = 120
@@ -76,7 +79,8 @@ public enum LockStep {
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
     }
 
-    /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from the seed, whatever the stores.
+    /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from
+    /// the seed, whatever the stores.
     package static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
         var model = LockStepModel(try ConformanceModel.standard.get())
         var generator = LockStepGenerator(seed: seed)
@@ -103,11 +107,11 @@ public enum LockStep {
 
 /// Stores and the plain model came apart.
 public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
-    /// What the operations followed from.
+    /// The seed of the operations.
     package let seed: UInt64
     /// The number of the operation after which it showed at first, counted from 1.
     package let operationNumber: Int
-    /// What the shortest sequence shows.
+    /// The failure of the shortest sequence.
     package let failure: ConformanceFailure
     /// The shortest sequence that was found.
     package let operations: [LockStepOperation]
@@ -127,7 +131,7 @@ public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
 
 /// A sequence under way: the plain model and a lane for each store.
 struct LockStepReplay {
-    /// Where a sequence failed.
+    /// The position and cause of a failure.
     struct Failure {
         /// The number of the fixture.
         var lane: Int
@@ -212,7 +216,7 @@ struct LockStepReplay {
                 check: "lockstep", store: fixtures[lane].name, expected: mismatch.expected, actual: mismatch.actual))
     }
 
-    /// Where the operations fail on new stores; nil if they do not.
+    /// Returns the first failure of the operations on new stores, if any.
     static func failure(
         of operations: [LockStepOperation], on fixtures: [StoreFixture], comparingAll: Bool
     ) -> Failure? {

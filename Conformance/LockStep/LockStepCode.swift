@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// Tells a sequence of operations as the body of a Swift test, which has a `fixture` and imports RoostConformance, RoostCore and Foundation.
+/// A sequence of operations as the body of a Swift test, which has a `fixture` and imports
+/// RoostConformance, RoostCore and Foundation.
 struct LockStepCode {
     private var model: LockStepModel
     private var lines: [String] = []
@@ -11,7 +12,8 @@ struct LockStepCode {
     private var snapshotCount = 0
     private var snapshots: [Int: String] = [:]
     private var reservations: [Int: [String]] = [:]
-    /// What the operations touch: only that is worth looking at in the end.
+    /// The hierarchies that the operations touch; the code at the end compares only touched
+    /// content.
     private var roots: Set<Int> = []
     private var relationships: Set<Int> = []
     private var usesMetadata = false
@@ -26,7 +28,7 @@ struct LockStepCode {
             "\(reopens ? "var" : "let") store = try bench.create()",
         ]
         for (index, operation) in operations.enumerated() {
-            // An operation that does not fit the model was the failure; there is nothing to tell about it.
+            // An operation that does not fit the model is the failure, so the code ends before it.
             guard let step = try? code.model.step(operation) else { break }
             code.add(step, isLast: index == operations.count - 1)
         }
@@ -195,7 +197,8 @@ struct LockStepCode {
             "#expect(\(objects).map(\\.values) == \(SwiftCode.list(expected.map { SwiftCode.code($0.values) })))")
     }
 
-    /// What a store or a snapshot must hold, as far as the operations touched it.
+    /// Adds the expected contents of a store or a snapshot, limited to touched entities and
+    /// relationships.
     private mutating func addContents(_ contents: StoreContents, _ digest: StoreDigest?, of name: String) {
         let snapshot = name == "store" ? "store.snapshot()" : name
         for root in roots.sorted() {

@@ -1,9 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Chooses the operations of a sequence, by chance and by what the plain model holds, so that most of them fit.
+/// Chooses the operations of a sequence, by chance and by what the plain model holds, so that most
+/// of them fit.
 ///
-/// Objects stay few, so that keys, links, places and unique values meet again and again, and comparing stays cheap.
+/// Objects stay few, so that keys, links, places and unique values meet again and again, and
+/// comparing stays cheap.
 struct LockStepGenerator {
     private var random: SeededGenerator
     private static let objectsPerEntity = 8
@@ -16,7 +18,7 @@ struct LockStepGenerator {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// The next operation after those that led to `state`.
+    /// Returns the next operation, given the current state.
     mutating func next(_ state: LockStepModel) -> LockStepOperation {
         switch random.below(1000) {
         case 0..<400: return change(state)
@@ -121,7 +123,8 @@ struct LockStepGenerator {
                 inverseOrder: Int64(random.below(5))), relationship.name)
     }
 
-    /// A key for one end of a link: of an object that is there and stays, or that is going to be inserted.
+    /// A key for one end of a link: of an object that is there and stays, or that is going to be
+    /// inserted.
     private mutating func end(_ entity: Int, _ state: LockStepModel) -> Int64 {
         let model = state.reference.model
         let entity = model.entities[entity]

@@ -7,9 +7,10 @@ final class LockStepLane {
     private let bench: Workbench
     private var store: any PersistentStore
     private var snapshots: [Int: any StoreSnapshot] = [:]
-    /// The highest keys that were reserved, by the number of the root entity; stores may differ in them.
+    /// The highest keys that were reserved, by the number of the root entity; stores may differ in
+    /// them.
     private var reservedKeys: [Int: Int64] = [:]
-    /// The generation as far as it is known: a store that records none tells it with the next commit.
+    /// The generation, if known; a store that does not record it reports it with the next commit.
     private var generation: Generation?
 
     init(_ fixture: StoreFixture) throws {
@@ -35,7 +36,8 @@ final class LockStepLane {
         snapshots = [:]
     }
 
-    /// Does what a step says and compares what comes of it; `reference` is the model after the step.
+    /// Does what a step says and compares what comes of it; `reference` is the model after the
+    /// step.
     func perform(_ step: LockStepStep, _ reference: ReferenceStore, _ digest: StoreDigest?) throws {
         switch step {
         case .change, .nothing: break
@@ -91,7 +93,8 @@ final class LockStepLane {
         }
     }
 
-    /// Everything the store holds is what the plain model holds, and the last keys are none below its own.
+    /// Everything the store holds is what the plain model holds, and the last keys are none below
+    /// its own.
     func compareContents(_ reference: ReferenceStore) throws {
         try expectEqual(try store.contents(), reference.contents, "the contents of the plain model")
         try store.view { snapshot in

@@ -1,15 +1,18 @@
 internal import RoostCore
 internal import RoostMigration
 
-/// What one operation comes to, given all before it: what every store must do now, and what it must answer.
+/// The effect of one operation, given all before it: the action and the answer required of every
+/// store.
 enum LockStepStep {
     /// One more change is gathered; the version is the one it is based on.
     case change(LockStepOperation, version: UInt32)
-    /// Nothing: the change meets another one of the same object, or the snapshot's number is taken, or free.
+    /// No effect: the change collides with another one of the same object, or the snapshot's number
+    /// is already in use, or not yet.
     case nothing
     /// The change set is written, or refused; what it writes may come to nothing.
     case commit(ChangeSet, ReferenceStore.Refusal?, changesAnything: Bool)
-    /// The inserts and added links of the change set are loaded, or refused, or given up before they can be, or are, refused.
+    /// The inserts and added links of the change set are loaded, or refused, or given up before
+    /// they can be, or are, refused.
     case load(ChangeSet, ReferenceStore.Refusal?, finishes: Bool)
     case reserveKeys(Int, EntityName)
     case scan(EntityName, after: Int64?, [StoredObject])
@@ -22,7 +25,8 @@ enum LockStepStep {
     case reopenReadOnly
 }
 
-/// The plain model of a sequence: a ``ReferenceStore``, the changes gathered, and what kept snapshots must show.
+/// The plain model of a sequence: a ``ReferenceStore``, the changes gathered, and what kept
+/// snapshots must show.
 struct LockStepModel {
     private(set) var reference: ReferenceStore
     private(set) var changes: ChangeSet
@@ -127,7 +131,8 @@ struct LockStepModel {
         return nil
     }
 
-    /// What of the changes can be loaded: inserts, and links that are new and whose ends are there, which a loader does not look at.
+    /// Returns the changes that can be loaded: inserts, and new links between existing objects,
+    /// because a loader does not check the ends.
     private func loadable(_ changes: ChangeSet) -> ChangeSet {
         var result = ChangeSet(model: model)
         result.inserts = changes.inserts

@@ -1,9 +1,11 @@
 package import RoostCore
 
-/// One operation of a random sequence: a change that the next commit writes, a commit, a read, an opening.
+/// One operation of a random sequence: a change that the next commit writes, a commit, a read, an
+/// opening.
 ///
-/// Each means the same whatever came before: it names its objects by their IDs, and a change that does not fit the state is refused,
-/// by every store alike. So any operations may be left out of a sequence, and what remains is a sequence.
+/// Each means the same whatever came before: it names its objects by their IDs, and a change that
+/// does not fit the state is refused, by every store alike. So any operations may be left out of a
+/// sequence, and what remains is a sequence.
 package enum LockStepOperation: Hashable, Sendable {
     // MARK: Changes, gathered until something writes them
 
@@ -13,7 +15,7 @@ package enum LockStepOperation: Hashable, Sendable {
     case update(ObjectID, [String: Value], isStale: Bool)
     /// Deletes an object at its current version or at one that it has not.
     case delete(ObjectID, isStale: Bool)
-    /// Demands that an object is at its current version, or at one that it has not.
+    /// Requires that an object has its current version, or a version that it does not have.
     case requireUnchanged(ObjectID, isStale: Bool)
     /// Requires that an object exists after the commit.
     case requireExisting(ObjectID)
@@ -37,7 +39,7 @@ package enum LockStepOperation: Hashable, Sendable {
 
     // MARK: Reading
 
-    /// Scans an entity, behind a key if given.
+    /// Scans an entity, after a key if given.
     case scan(EntityName, after: Int64?)
     /// Reads objects by ID.
     case read([ObjectID])

@@ -1,9 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Makes a failing sequence short: leaves out operations, then parts of the ones that remain, as long as it still fails.
+/// Makes a failing sequence short: leaves out operations, then parts of the ones that remain, as
+/// long as it still fails.
 ///
-/// Every try runs on new stores. It ends when nothing more can be left out, or at the deadline, with the best so far.
+/// Every try runs on new stores. It ends when nothing more can be left out, or at the deadline,
+/// with the best so far.
 struct LockStepShrinker {
     struct Result {
         var operations: [LockStepOperation]
@@ -12,7 +14,8 @@ struct LockStepShrinker {
 
     private let fixture: StoreFixture
     private let deadline: ContinuousClock.Instant
-    /// What a shorter sequence must show, so that it does not end with another failure than it began with.
+    /// The kind of failure that a shorter sequence must show, so that shrinking keeps the same
+    /// failure.
     private var kind: String?
     private var best = Result(
         operations: [],
@@ -24,7 +27,8 @@ struct LockStepShrinker {
 
     private var isOver: Bool { ContinuousClock.now >= deadline }
 
-    /// The shortest failing sequence found; the one that was given when it does not fail again on the one store.
+    /// Returns the shortest failing sequence found, or the given one if it does not fail again on
+    /// the one store.
     mutating func shrink(_ operations: [LockStepOperation], _ failure: LockStepReplay.Failure) -> Result {
         best = Result(operations: operations, failure: failure)
         takeTheEnd(of: operations)
@@ -62,7 +66,8 @@ struct LockStepShrinker {
         }
     }
 
-    /// Leaves out half, then quarters, and so on to single operations, from the end to the beginning.
+    /// Leaves out half, then quarters, and so on to single operations, from the end to the
+    /// beginning.
     private mutating func dropOperations() {
         var size = max(1, best.operations.count / 2)
         while !isOver {
@@ -96,7 +101,8 @@ struct LockStepShrinker {
         }
     }
 
-    /// Numbers the objects of each hierarchy 1, 2, 3 and so on, in the order of their keys, if it fails then too.
+    /// Numbers the objects of each hierarchy 1, 2, 3 and so on, in the order of their keys, if it
+    /// fails then too.
     private mutating func useSmallKeys() {
         guard case .success(let model) = ConformanceModel.standard else { return }
         var used: [Int: Set<Int64>] = [:]
@@ -114,7 +120,7 @@ struct LockStepShrinker {
 }
 
 extension LockStepReplay.Failure {
-    /// What was expected, as far as it does not depend on numbers and values.
+    /// The expectation, up to its first number or value.
     fileprivate var kind: String { String(failure.expected.prefix { !"0123456789([:".contains($0) }) }
 }
 

@@ -1,23 +1,26 @@
 internal import Foundation
 public import RoostCore
 
-/// A store that was kept from an older version of a program, on which the program's migrations are tried.
+/// A store written by an older version of a program, for tests of the program's migrations.
 ///
-/// Keep a store of each released version beside the tests, in the state that matters. A test then takes a few lines, in any framework:
+/// Keep a store of each released version beside the tests, in the state that matters. A test then
+/// takes a few lines, in any framework:
 ///
 /// ```swift
-/// let fixture = MigrationFixture(StoreLocation(type: "sqlite", path: "Fixtures/notes-1.sqlite"), registry: .standard)
+/// let fixture = MigrationFixture(
+///     StoreLocation(type: "sqlite", path: "Fixtures/notes-1.sqlite"), registry: .standard)
 /// let expected = MigrationSnapshot(
 ///     model: try Notes.current(), counts: ["Note": 2, "Section": 1],
 ///     objects: [.init("Note", where: .equal("postID", to: "n1"), values: ["hexColor": "FF0000"])])
 /// let differences = try fixture.differences(from: expected) { copy in
-///     _ = try MigrationManager().migrateInPlace(copy, model: expected.model, options: Notes.migration)
+///     let model = expected.model
+///     _ = try MigrationManager().migrateInPlace(copy, model: model, options: Notes.migration)
 ///     return copy
 /// }
 /// #expect(differences == [])
 /// ```
 ///
-/// How a copy is migrated is the caller's: what is tried is the program's own way, whatever it is made of.
+/// The caller migrates the copy, so the test covers the program's own migration code.
 public struct MigrationFixture: Sendable {
     /// The stored store: a closed store that is one file.
     package let store: StoreLocation
@@ -30,14 +33,18 @@ public struct MigrationFixture: Sendable {
         self.registry = registry
     }
 
-    /// Copies the stored store, has the copy migrated, and says how the result differs from what is expected.
+    /// Copies the stored store, has the copy migrated, and says how the result differs from what is
+    /// expected.
     ///
-    /// The stored store is not opened, so not even a lock file is made beside it. The copy and what is made of it go when this returns.
+    /// The stored store is not opened, so not even a lock file is made beside it. The copy and what
+    /// is made of it go when this returns.
     /// - Parameters:
     ///   - expected: What must come out.
-    ///   - migrate: Migrates the copy, which it gets in a directory of its own; gives where the result is, mostly in the same place.
+    ///   - migrate: Migrates the copy, which it gets in a directory of its own; gives where the
+    ///     result is, mostly in the same place.
     /// - Returns: One sentence for each difference; empty when the result is as expected.
-    /// - Throws: What `migrate` throws, and what keeps the store from being copied or the result from being opened.
+    /// - Throws: What `migrate` throws, and what keeps the store from being copied or the result
+    ///   from being opened.
     public func differences(
         from expected: MigrationSnapshot, migratedBy migrate: (_ copy: StoreLocation) throws -> StoreLocation
     ) throws -> [String] {
@@ -65,7 +72,7 @@ public struct MigrationFixture: Sendable {
             try result.close()
             return differences
         } catch {
-            // The first error is the one to tell.
+            // The first error is the one to report.
             try? result.close()
             throw error
         }

@@ -1,7 +1,8 @@
 public import RoostCore
 import RoostStores
 
-/// What a store must hold after a migration; what is nil or not named is not looked at.
+/// The expected content of a store after a migration; parts that are nil or not named are not
+/// checked.
 public struct MigrationSnapshot: Sendable {
     /// An object that must be there.
     public struct ExpectedObject: Sendable {
@@ -11,7 +12,8 @@ public struct MigrationSnapshot: Sendable {
         package var predicate: FetchRequest.Predicate?
         /// Its values by property: attributes, and to-one relationships as object IDs.
         package var values: [String: Value]
-        /// Where its to-many relationships lead, in their order; of one without an order in the order of keys.
+        /// The keys of its to-many destinations, in their order; in key order if the relationship
+        /// has none.
         package var targets: [String: [Int64]]
 
         /// Makes an expectation.
@@ -28,12 +30,13 @@ public struct MigrationSnapshot: Sendable {
 
     /// The model that the store must be compatible with.
     package var model: ManagedObjectModel
-    /// The objects of each entity, those of subentities not counted; an entity that is left out must have none.
+    /// The objects of each entity, those of subentities not counted; an entity that is left out
+    /// must have none.
     package var counts: [String: Int]?
     /// The digest, as ``StoreDigest`` writes it.
     ///
-    /// It says in one value that nothing at all has changed since it was written down. Begin with any text: the difference tells the
-    /// right one.
+    /// The one value detects any change since it was recorded. Begin with any text: the difference
+    /// shows the right digest.
     package var digest: String?
     /// Some of the objects.
     package var objects: [ExpectedObject]
@@ -48,11 +51,12 @@ public struct MigrationSnapshot: Sendable {
         self.objects = objects
     }
 
-    /// How a store differs from this, one sentence for each difference; empty when it does not.
+    /// Returns the differences of a store, one sentence for each; empty if it matches.
     ///
     /// Also requires that ``checkStore(_:limit:)`` has no findings: the store is sound, and its
     /// data keep to the rules of its model.
-    /// - Throws: What keeps the store from being read; `unknownEntity`, `unknownProperty` for an expectation that makes no sense.
+    /// - Throws: Any error of reading the store; `unknownEntity` or `unknownProperty` if the
+    ///   expectation names an unknown entity or property.
     package func differences(in store: any PersistentStore) throws(StoreError) -> [String] {
         guard model.isCompatible(with: try store.metadata()) else {
             let changes = model.difference(from: store.model).filter(\.changesVersionHash)

@@ -5,9 +5,10 @@ internal import RoostStores
 
 /// The second process of checks about processes.
 ///
-/// It reads one command in a line from its standard input, does it, and answers with one line; the end of its input ends it, and
-/// so may a signal at any time. An answer is `ok`, `ok <words>`, or `error <code> <message>`. The commands are private to the
-/// suite: program and suite must be of one version.
+/// It reads one command in a line from its standard input, does it, and answers with one line; the
+/// end of its input ends it, and so may a signal at any time. An answer is `ok`, `ok <words>`, or
+/// `error <code> <message>`. The commands are private to the suite: program and suite must be of
+/// one version.
 public final class ConformancePeer {
     private let types: [any PersistentStoreType]
     private let answer: (String) throws -> Void
@@ -17,7 +18,8 @@ public final class ConformancePeer {
 
     /// Serves stores of these types from standard input to standard output until the input ends.
     ///
-    /// - Returns: The exit status: 0, or 1 when a command was not understood or an answer could not be written.
+    /// - Returns: The exit status: 0, or 1 when a command was not understood or an answer could not
+    ///   be written.
     public static func main(_ types: [any PersistentStoreType]) -> Int32 {
         let peer = ConformancePeer(types) {
             try FileHandle.standardOutput.write(contentsOf: Data(($0 + "\n").utf8))
@@ -58,7 +60,7 @@ public final class ConformancePeer {
             return ["\(try number(in: held, closing: false))"]
         case "commit": try commit(try integer(arguments, 0))
         case "commits":
-            // Until somebody kills the process.
+            // Until the process is killed.
             for number in try integer(arguments, 0)... {
                 try commit(number)
                 try answer("acked \(number)")

@@ -22,7 +22,8 @@ final class Peer {
 
     /// Sends a command and gives the words of the answer after `ok`.
     ///
-    /// - Throws: The store's error that the peer met, or a mismatch; a minute without an answer is one.
+    /// - Throws: The store's error that the peer met, or a mismatch; a minute without an answer is
+    ///   one.
     @discardableResult
     func ask(_ command: String) throws -> [String] {
         try tell(command)
@@ -65,7 +66,8 @@ final class Peer {
         return number
     }
 
-    /// Kills the process, which gets no chance to do anything, and waits for its end; once is enough.
+    /// Kills the process, which gets no chance to do anything, and waits for its end; once is
+    /// enough.
     func kill() throws {
         guard !isKilled else { return }
         isKilled = true

@@ -1,10 +1,12 @@
 internal import Foundation
 
-/// A program that checks start as a second process: one that hands its arguments to ``ConformancePeer``.
+/// A program that checks start as a second process: one that hands its arguments to
+/// ``ConformancePeer``.
 ///
-/// What happens between processes, and what is left when one of them dies, cannot be checked within one. A third party adds an
-/// executable of one line to its package, `exit(ConformancePeer.main([MyStoreType()]))`, lets its tests depend on it, and names it
-/// in its ``StoreFixture``: `peer: .besideTests("MyPeer")`.
+/// What happens between processes, and what is left when one of them dies, cannot be checked within
+/// one. A third party adds an executable of one line to its package,
+/// `exit(ConformancePeer.main([MyStoreType()]))`, lets its tests depend on it, and names it in its
+/// ``StoreFixture``: `peer: .besideTests("MyPeer")`.
 public struct PeerProgram: Sendable {
     /// The path of the executable.
     package var path: String
@@ -17,7 +19,8 @@ public struct PeerProgram: Sendable {
         self.arguments = arguments
     }
 
-    /// The executable of this name that was built together with the tests that run; nil when it is not beside them.
+    /// The executable of this name that was built together with the tests that run; nil when it is
+    /// not beside them.
     public static func besideTests(_ name: String, arguments: [String] = []) -> PeerProgram? {
         var folders = [
             Bundle.main.bundleURL, URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent(),

@@ -26,7 +26,7 @@ enum ProcessCalls {
         try check(setrlimit(openFiles, &limit), "setrlimit(RLIMIT_NOFILE)")
     }
 
-    /// Goes on as a user without rights, where the process has them all.
+    /// Continues as a user without rights if the process has all rights.
     static func dropPrivileges() throws {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534

@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// The functions of a program that random requests call: registered for stores, and known to plain evaluation.
+/// The functions of a program that random requests call: registered for stores, and known to plain
+/// evaluation.
 enum CampaignFunctions {
     typealias Function = @Sendable ([Value]) -> Value
 
@@ -41,7 +42,7 @@ enum CampaignFunctions {
         } catch { return .failure(error) }
     }()
 
-    /// The argument behind the target.
+    /// Returns the text of the last argument, which follows the target.
     private static func text(of arguments: [Value]) -> String? {
         switch arguments.last {
         case .string(let text), .uri(let text): text

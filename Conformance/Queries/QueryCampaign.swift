@@ -2,20 +2,22 @@ internal import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Random fetch requests, asked of stores of several types and of the plain evaluation of ``PlainPredicate``.
+/// Random fetch requests, asked of stores of several types and of the plain evaluation of
+/// ``PlainPredicate``.
 ///
-/// A world is a model with random indexes and random objects; many requests are asked of each. Every answer must be the plain
-/// one, with indexes and without; some are also held against each other: a predicate and its opposite part the objects, limit and
-/// offset cut the whole, a predicate that was printed and read again gives the same. Requests that make no sense get the same code
-/// from every store.
+/// A world is a model with random indexes and random objects; many requests are asked of each.
+/// Every answer must be the plain one, with indexes and without; some are also held against each
+/// other: a predicate and its opposite part the objects, limit and offset cut the whole, a
+/// predicate that was printed and read again gives the same. Requests that make no sense get the
+/// same code from every store.
 package enum QueryCampaign {
-    /// What a campaign did.
+    /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {
-        /// How many requests were asked.
+        /// The number of requests.
         package internal(set) var caseCount = 0
-        /// How many of them chose some objects, but not all.
+        /// The number of requests that chose some objects, but not all.
         package internal(set) var dividingCount = 0
-        /// How many made no sense, and were refused by every store.
+        /// The number of invalid requests, which every store refused.
         package internal(set) var refusedCount = 0
 
         /// The numbers in one line.
@@ -113,15 +115,15 @@ struct QueryOracle {
 
 /// A store gave another answer than plain evaluation, or than itself.
 package struct QueryFailure: Error, Sendable, CustomStringConvertible {
-    /// What the campaign followed from.
+    /// The seed of the campaign.
     package let seed: UInt64
     /// The name of the fixture.
     package let store: String
     /// The request, as short as it was found to fail.
     public let request: RowRequest
-    /// How many objects are enough to show it.
+    /// The number of objects that suffice to show the failure.
     package let objectCount: Int
-    /// What should have come, and what came.
+    /// The expected and the actual answer.
     package let difference: String
     /// The predicate as text.
     package let text: String

@@ -59,7 +59,7 @@ extension QueryGenerator {
         return .function(random.pick([.add, .multiply, .subtract]), [one, .function(.count, [field])])
     }
 
-    /// What objects can be grouped by.
+    /// Returns an expression by which objects can be grouped.
     private mutating func groupable(_ entity: ManagedObjectModel.Entity) -> Expression? {
         path(random.pick(Kind.allCases), entity)
     }

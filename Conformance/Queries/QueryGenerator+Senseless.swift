@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// A request that stores must refuse, all of them with the same code: wrong names, types, counts, places.
+    /// A request that stores must refuse, all of them with the same code: wrong names, types,
+    /// counts, places.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
         // Somewhere in a predicate, also where no object would ever ask for it.

@@ -7,11 +7,11 @@ struct QueryGenerator {
     typealias Expression = FetchRequest.Expression
     typealias Comparison = FetchRequest.Comparison
 
-    /// Where an expression stands: what key paths and variables mean.
+    /// The context of an expression: the entity of key paths and the variables.
     struct Scope {
         let entity: ManagedObjectModel.Entity
         var variables: [(name: String, entity: ManagedObjectModel.Entity)] = []
-        /// How deep the predicate may still go.
+        /// The number of levels that the predicate may still nest.
         var depth: Int
 
         func deeper() -> Scope {
@@ -56,7 +56,7 @@ struct QueryGenerator {
 
     /// A request for objects.
     mutating func request() -> FetchRequest {
-        // Mostly people, of whom there are most.
+        // Mostly people, the most numerous objects.
         let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
         let entity = random.pick(random.oneIn(3) || people.isEmpty ? model.entities : people)
         var request = FetchRequest(entity.name)
@@ -144,7 +144,7 @@ struct QueryGenerator {
             .init(left: left, operator: random.pick(Self.orders), right: scalar(kind, scope), options: options))
     }
 
-    /// Before or behind the time of the fetch, to which no date of a world is near.
+    /// Returns a comparison with the time of the fetch, which is far from every date of a world.
     private mutating func comparisonWithNow(_ scope: Scope) -> Predicate {
         let order = random.pick(
             [.less, .lessOrEqual, .greater, .greaterOrEqual] as [Comparison.Operator])
@@ -247,7 +247,7 @@ struct QueryGenerator {
         return random.oneIn(3) ? .not(.comparison(comparison)) : .comparison(comparison)
     }
 
-    /// How many there are, and which.
+    /// Returns a condition on the size of a collection.
     private mutating func aboutCollection(_ scope: Scope) -> Predicate {
         guard let (objects, _) = objects(scope) else { return scalarComparison(.number, scope) }
         let count: Expression = random.oneIn(3) ? .element(of: objects, .size) : .path(of: objects, ["@count"])
@@ -283,7 +283,8 @@ struct QueryGenerator {
 
     // MARK: Paths
 
-    /// The paths of an entity's stored fields that are of a kind; composites' elements have two names or more.
+    /// The paths of an entity's stored fields that are of a kind; composites' elements have two
+    /// names or more.
     func fields(of entity: ManagedObjectModel.Entity, _ kind: Kind) -> [[String]] {
         func paths(_ attributes: [AttributeDescription], _ prefix: [String]) -> [[String]] {
             attributes.flatMap { attribute -> [[String]] in
@@ -304,7 +305,8 @@ struct QueryGenerator {
         return paths(entity.attributes, [])
     }
 
-    /// The names of none, one or two to-one relationships, one after the other, and where they lead.
+    /// The names of none, one or two to-one relationships, one after the other, and where they
+    /// lead.
     mutating func toOneSteps(
         _ entity: ManagedObjectModel.Entity
     ) -> (names: [String], entity: ManagedObjectModel.Entity) {
@@ -333,7 +335,7 @@ struct QueryGenerator {
         return ends.isEmpty ? nil : .keyPath(names + [random.pick(ends).name.name])
     }
 
-    /// What a path starts from, and how the rest of it is written.
+    /// Returns the start of a path, and a function that writes the rest of it.
     private mutating func start(
         _ scope: Scope
     ) -> (entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression) {
@@ -369,7 +371,7 @@ struct QueryGenerator {
         return fields.isEmpty ? nil : start.path(names + random.pick(fields))
     }
 
-    /// A path through to-many relationships, and the entity it leads to.
+    /// Returns a path through to-many relationships, and its destination entity.
     private mutating func toManyPath(
         _ scope: Scope
     ) -> (names: [String], entity: ManagedObjectModel.Entity, path: @Sendable ([String]) -> Expression)? {
@@ -487,7 +489,7 @@ struct QueryGenerator {
         }
     }
 
-    /// A whole number that is no boolean.
+    /// A whole number that is not a boolean.
     private mutating func integer(_ scope: Scope) -> Expression {
         switch random.below(4) {
         case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))

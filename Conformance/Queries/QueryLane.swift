@@ -35,15 +35,15 @@ struct QueryLane {
         bench.discard()
     }
 
-    /// What differs from what it should be.
+    /// A difference from the expected answer.
     struct Difference: Error {
-        /// What was compared, without anything that follows from the request.
+        /// The subject of the comparison, independent of the request.
         let subject: String
         let expected: String
         let actual: String
     }
 
-    /// What a store says to a request: keys, rows, or the code of an error.
+    /// A store's answer to a request: keys, rows, or the code of an error.
     enum Answer: Equatable, CustomStringConvertible {
         case keys([Int64])
         case rows([[Value]])
@@ -99,7 +99,8 @@ struct QueryLane {
         throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
     }
 
-    /// Compares the answer with what it should be; on demand also the answer without indexes, and the count.
+    /// Compares the answer with the expected one; optionally also the answer without indexes, and
+    /// the count.
     func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }

@@ -1,9 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-/// Makes a failing request and its objects small: leaves out parts as long as it still fails in the same way.
+/// Makes a failing request and its objects small: leaves out parts as long as it still fails in the
+/// same way.
 struct QueryShrinker {
-    /// What is left.
+    /// The shrunk failure.
     struct Failure: Error {
         let store: String
         let world: QueryWorld
@@ -54,7 +55,8 @@ struct QueryShrinker {
     private let isRefused: Bool
     private let deadline = ContinuousClock.now + .seconds(40)
 
-    /// The last fixture is the one that fails; of a request without sense the first one tells what is right.
+    /// Creates a shrinker; the last fixture fails, and the first one has the right answer to an
+    /// invalid request.
     init(on fixtures: [StoreFixture], salt: UInt64, isRelated: Bool, isRefused: Bool) {
         (self.fixtures, self.salt, self.isRelated, self.isRefused) = (fixtures, salt, isRelated, isRefused)
     }
@@ -88,7 +90,7 @@ struct QueryShrinker {
         return best
     }
 
-    /// How a request fails on a world, if it does so in the same way.
+    /// Returns the failure of a request on a world if it is of the same kind.
     private func failure(
         _ world: QueryWorld, _ request: RowRequest, like other: QueryLane.Difference
     ) -> Failure? {
@@ -114,7 +116,7 @@ struct QueryShrinker {
 }
 
 extension QueryLane.Difference {
-    /// What must stay the same while a failure is made smaller.
+    /// The properties that must stay the same while a failure is shrunk.
     fileprivate var kind: [String] {
         // Keys may become others; an error must stay the same one, or nonsense would take its place.
         func cause(_ text: String) -> String { text.hasPrefix("[") ? "" : text }

@@ -1,9 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// Values for random objects and random constants: few of each kind, so that requests meet them, and the awkward ones among them.
+/// Values for random objects and random constants: few of each kind, so that requests meet them,
+/// and the awkward ones among them.
 struct QueryValues: Sendable {
-    /// Texts with what goes wrong: case beyond ASCII, combining marks, other normal forms, wildcards, quotes, digits.
+    /// Texts with what goes wrong: case beyond ASCII, combining marks, other normal forms,
+    /// wildcards, quotes, digits.
     static let texts: [String] = [
         "", " ", "a", "A", "b", "B", "ab", "Ab", "aB", "abc", "abcabc", "Rob", "rob", "Röb", "Ro\u{308}b", "ROB",
         "Robert", "Albert", "é", "e\u{301}", "É", "E\u{301}", "e", "I", "i", "İ", "ı", "i\u{307}", "ß", "ẞ", "ss", "SS",

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// What random requests ask: a model and the objects of a store, both out of a seed.
+/// The data for random requests: a model and the objects of a store, both generated from a seed.
 ///
-/// The objects are a list from which any may be taken away, so that a failure can be shrunk.
+/// Any object may be removed from the list, so that a failure can be shrunk.
 struct QueryWorld: Sendable {
     /// A link of a relationship.
     struct NamedLink: Hashable, Sendable {
@@ -112,7 +112,7 @@ struct QueryWorld: Sendable {
         }
     }
 
-    /// What brings an empty store of one of the two models to these contents.
+    /// Returns the changes that fill an empty store of one of the two models with these contents.
     func changes(for model: ManagedObjectModel) throws(StoreError) -> ChangeSet {
         var changes = ChangeSet(model: model)
         for object in objects { try changes.insert(object.id, values: object.values) }

@@ -2,10 +2,11 @@ internal import Foundation
 package import RoostCore
 internal import RoostMigration
 
-/// Transactions that follow from their number alone, so that a store's contents tell which of them happened.
+/// Transactions that depend only on their number, so that a store's contents show which of them
+/// happened.
 ///
-/// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the metadata. A process that is killed
-/// anywhere must leave exactly the state after one of them.
+/// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the
+/// metadata. A process that is killed anywhere must leave exactly the state after one of them.
 package enum CrashWorkload {
     /// The metadata key that holds the number of the last transaction.
     package static let numberKey = "transaction"
@@ -13,13 +14,13 @@ package enum CrashWorkload {
     /// The model of the stores.
     package static var model: ManagedObjectModel { get throws(StoreError) { try ConformanceModel.standard.get() } }
 
-    /// What transaction `n` (1, 2, …) changes, after all before it.
+    /// Returns the changes of transaction `n` (1, 2, …), after all before it.
     ///
     /// - Parameters:
     ///   - n: The number.
     ///   - model: The model of the stores, if it is not ``model``.
     /// - Returns: The change set.
-    /// - Throws: What building the model throws.
+    /// - Throws: Any error of building the model.
     package static func transaction(
         _ n: Int64, in model: ManagedObjectModel? = nil
     ) throws(StoreError) -> ChangeSet {
@@ -66,7 +67,7 @@ package enum CrashWorkload {
         /// The state of an empty store of a model.
         package init(model: ManagedObjectModel) { reference = ReferenceStore(model: model) }
 
-        /// Goes on until transaction `number`, which must not be behind.
+        /// Applies all transactions up to `number`; does nothing if they were applied before.
         package mutating func advance(to number: Int64) throws {
             while self.number < number {
                 try reference.commit(try CrashWorkload.transaction(self.number + 1, in: reference.model))
@@ -86,9 +87,11 @@ package enum CrashWorkload {
         return 0
     }
 
-    /// The number of the transaction whose state a snapshot shows, judged by its objects; nil if it shows no such state.
+    /// The number of the transaction whose state a snapshot shows, judged by its objects; nil if it
+    /// shows no such state.
     ///
-    /// Cheap enough for readers that look at many snapshots: it reads tracks, nodes and links, not the large values.
+    /// Cheap enough for readers that look at many snapshots: it reads tracks, nodes and links, not
+    /// the large values.
     package static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
         let tracks = try snapshot.objects(of: "Track")
         guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// What `CAST` makes of values; what does not fit becomes null.
+/// The results of `CAST`; a value that does not fit becomes null.
 enum PlainCast {
     static func cast(_ value: Value, _ type: FetchRequest.CastType) -> Value {
         switch type {
@@ -33,7 +33,7 @@ enum PlainCast {
         }
         guard let text = value.plainText else { return .null }
         if let whole = Int64(text) { return .int(whole) }
-        // The nearest double is the number as far as comparisons with doubles go.
+        // In comparisons with doubles, the nearest double is equivalent to the number.
         return text.contains { $0.isNumber } ? Double(text).map { .double($0) } ?? .null : .null
     }
 

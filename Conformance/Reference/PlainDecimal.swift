@@ -1,7 +1,8 @@
 internal import Foundation
 internal import RoostCore
 
-/// The arithmetic of decimals, digit by digit, as at school; results have 38 digits, rounded half away from zero.
+/// The arithmetic of decimals, digit by digit, as at school; results have 38 digits, rounded half
+/// away from zero.
 enum PlainDecimal {
     /// The power of ten of the first digit in an array, the least significant one.
     private static let leastExponent = -128
@@ -40,7 +41,7 @@ enum PlainDecimal {
     static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
-        // One digit after the other, the most significant first, 80 of them behind those of the dividend.
+        // Digit by digit, the most significant first; 80 digits follow those of the dividend.
         var quotient: [Int] = []
         var rest: UInt128 = 0
         for digit in digits(left.mantissa).reversed() + Array(repeating: 0, count: 80) {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a fetch request gives, over decoded values.
+/// The results of a fetch request, computed from decoded values.
 struct PlainFetch {
     private let graph: PlainGraph
     private let evaluator: PlainPredicate

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// The objects of a store and where their relationships lead, in dictionaries: what plain evaluation looks things up in.
+/// The objects of a store and where their relationships lead, in dictionaries: what plain
+/// evaluation looks things up in.
 struct PlainGraph {
     /// One object with its decoded values.
     struct Object {
@@ -12,10 +13,11 @@ struct PlainGraph {
     let model: ManagedObjectModel
     /// By the number of the root entity, then by key.
     private var objects: [Int: [Int64: Object]] = [:]
-    /// By the number of a to-many relationship, then by the key of the object it leads from, in its order.
+    /// The destinations by the number of a to-many relationship, then by the source's key, in
+    /// order.
     private var destinations: [Int: [Int64: [ObjectID]]] = [:]
 
-    /// What a reference store holds.
+    /// Reads the contents of a reference store.
     init(_ store: ReferenceStore) throws(StoreError) {
         model = store.model
         for (root, records) in store.objects {
@@ -76,7 +78,7 @@ struct PlainGraph {
         model.entity(id.entity).flatMap { objects[$0.root]?[id.key] }
     }
 
-    /// Where a to-many relationship leads from an object, in its order.
+    /// Returns the destinations of an object's to-many relationship, in order.
     func destinations(of relationship: ManagedObjectModel.Relationship, from id: ObjectID) -> [ObjectID] {
         destinations[relationship.number]?[id.key] ?? []
     }

@@ -3,7 +3,7 @@ internal import RoostCore
 
 /// Numbers as predicates know them: compared by value across types, and their arithmetic.
 enum PlainNumber {
-    /// −1, 0 or 1; nil where a NaN, or something that is no number, is on one side.
+    /// Returns −1, 0 or 1; nil if either side is NaN or not a number.
     static func order(_ left: Value, _ right: Value) -> Int? {
         switch (left, right) {
         case (.bool(let flag), _): return order(.int(flag ? 1 : 0), right)
@@ -220,7 +220,7 @@ enum PlainNumber {
 
     // MARK: Many
 
-    /// What an aggregate makes of values; nulls are left out first.
+    /// Returns the result of an aggregate, which ignores nulls.
     static func aggregate(_ function: FetchRequest.Function, of values: [Value]) -> Value {
         if function == .count { return .int(Int64(values.count)) }
         let present = values.filter { !$0.isNull }
@@ -262,7 +262,8 @@ enum PlainNumber {
         return .double(quotient.flatMap { double(.decimal($0)) } ?? .nan)
     }
 
-    /// Exact as long as no double is among them, and rounded once where a decimal has not enough digits.
+    /// Exact as long as no double is among them, and rounded once where a decimal has not enough
+    /// digits.
     private static func sum(_ values: [Value]) -> Value {
         func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
         if values.contains(where: { if case .double = $0 { true } else { false } }) { return sumOfDoubles() }
@@ -273,8 +274,8 @@ enum PlainNumber {
         return .decimal(sum)
     }
 
-    /// The order of two numbers that count as equal, one of them being a double, by what the double is written as: the order of rows knows all
-    /// numbers apart.
+    /// The order of two numbers that count as equal, one of them being a double, by what the double
+    /// is written as: the order of rows knows all numbers apart.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

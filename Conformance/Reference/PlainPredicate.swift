@@ -3,10 +3,11 @@ internal import RoostCore
 internal import RoostPredicates
 internal import RoostQuery
 
-/// What predicates and expressions mean, said a second time and as plainly as possible, over decoded values.
+/// A second definition of predicate and expression semantics, as plain as possible, over decoded
+/// values.
 ///
-/// The checks compare stores with this; it shares no code with the evaluator that engines use. It takes requests for well-formed:
-/// what stores must refuse is not refused here.
+/// The checks compare stores with it; it shares no code with the evaluator that engines use. It
+/// assumes well-formed requests, and evaluates even requests that stores must refuse.
 struct PlainPredicate {
     /// One value, or many.
     enum Result {
@@ -25,13 +26,13 @@ struct PlainPredicate {
         var single: Value { if case .one(let value) = self { value } else { .null } }
     }
 
-    /// What names mean while one object is looked at.
+    /// The meaning of names while one object is evaluated.
     struct Scope {
         /// The object itself.
         let object: Value
         /// The number of the entity that key paths start from.
         let entity: Int
-        /// What variables stand for, each with the number of its entity.
+        /// The values of variables, each with the number of its entity.
         var variables: [String: (object: Value, entity: Int)] = [:]
     }
 
@@ -120,7 +121,7 @@ struct PlainPredicate {
         return body(text.folded(a, options), text.folded(b, options))
     }
 
-    /// How two values stand in an order: −1, 0 or 1; null before everything, NaN after every number.
+    /// Returns the order of two values: −1, 0 or 1; null before everything, NaN after every number.
     func rank(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int {
         if left.plainText != nil && right.plainText != nil { return values.order(left, right, options) ?? 0 }
         let rank = PlainValue.rank(left, right)
@@ -197,7 +198,7 @@ struct PlainPredicate {
         return result
     }
 
-    /// Goes along a key path from objects.
+    /// Follows a key path from objects.
     private func follow(
         _ names: [String], from start: [Value], entity: Int, isMany: Bool
     ) throws(StoreError) -> Result {
@@ -237,7 +238,8 @@ struct PlainPredicate {
         return value
     }
 
-    /// The number of the entity that an expression's objects belong to; nil where it has no objects.
+    /// The number of the entity that an expression's objects belong to; nil where it has no
+    /// objects.
     private func entity(of expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Int? {
         switch expression {
         case .evaluatedObject: return scope.entity

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// What a request for rows gives, over decoded values.
+/// The results of a request for rows, computed from decoded values.
 struct PlainRows {
     private let graph: PlainGraph
     private let evaluator: PlainPredicate
@@ -76,7 +76,8 @@ struct PlainRows {
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
-    /// A value in which objects are named by the roots of their hierarchies, as keys are those of a hierarchy.
+    /// A value in which objects are named by the roots of their hierarchies, as keys are those of a
+    /// hierarchy.
     private func named(_ value: Value) -> Value {
         switch value {
         case .objectID(let id):
@@ -99,7 +100,8 @@ struct PlainRows {
             || PlainValue.order(left, right) == 0
     }
 
-    /// The objects by equal values, in the order of the first of each; of no properties, one group of all.
+    /// The objects by equal values, in the order of the first of each; of no properties, one group
+    /// of all.
     private func groups(
         _ members: [PlainPredicate.Scope], by properties: [FetchRequest.Expression]
     ) throws(StoreError) -> [[PlainPredicate.Scope]] {

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RoostCore
 
-/// What predicates do with text, through Foundation and lists of code points.
+/// The text operations of predicates, based on Foundation and lists of code points.
 ///
-/// It remembers what it folded and which patterns it compiled: the same texts come again and again.
+/// It caches folded texts and compiled patterns, because the same texts occur repeatedly.
 final class PlainText {
     private struct Folding: Hashable {
         let text: [UInt8]
@@ -82,7 +82,8 @@ final class PlainText {
         return patterns[key]?.firstMatch(in: text, options: [.anchored], range: range)?.range == range
     }
 
-    /// Folded text with runs of digits as numbers, then text in which only case is folded, then code points.
+    /// Folded text with runs of digits as numbers, then text in which only case is folded, then
+    /// code points.
     func localizedStandardOrder(_ a: String, _ b: String) -> Int {
         let both: FetchRequest.Comparison.Options = [.caseInsensitive, .diacriticInsensitive]
         let order = Self.order(Self.parts(folded(a, both)), Self.parts(folded(b, both)))
@@ -121,7 +122,7 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // Against anything else a number stands where its first digit does, and no two digits of ASCII part others.
+                // Compared with another character, a number sorts by its first digit; no such character is between ASCII digits.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1
                 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// How values compare, whatever they are.
+/// The comparison of values of any type.
 struct PlainValue {
     private let model: ManagedObjectModel
     private let text: PlainText
@@ -33,7 +33,8 @@ struct PlainValue {
         return Self.order(left, right)
     }
 
-    /// −1, 0 or 1 by code point, number or byte; nil where two values have no order: nulls, NaN, values of different kinds.
+    /// −1, 0 or 1 by code point, number or byte; nil where two values have no order: nulls, NaN,
+    /// values of different kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {
         if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }
         switch (left, right) {

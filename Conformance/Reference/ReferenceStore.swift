@@ -1,7 +1,8 @@
 public import RoostCore
 internal import RoostMigration
 
-/// The contract of a store, said in dictionaries: what a change set does, what refuses it, what is there afterwards.
+/// The contract of a store, said in dictionaries: what a change set does, what refuses it, what is
+/// there afterwards.
 ///
 /// It keeps nothing on disk and is not fast; it is there to be compared with.
 public struct ReferenceStore: Sendable {
@@ -13,11 +14,12 @@ public struct ReferenceStore: Sendable {
     package private(set) var links: [Int: [Ends: Link]] = [:]
     /// The user's metadata.
     package private(set) var userMetadata: [String: MetadataValue] = [:]
-    /// How many commits changed anything.
+    /// The number of commits that changed anything.
     package private(set) var commitCount = 0
     /// The highest key that an object of each hierarchy ever had, by the number of its root entity.
     package private(set) var lastKeys: [Int: Int64] = [:]
-    /// Whether the change set that is being applied did anything: a link that goes and comes again counts.
+    /// Whether the change set that is being applied did anything: a link that goes and comes again
+    /// counts.
     private var isChanged = false
 
     /// The two objects that a link joins.
@@ -73,7 +75,8 @@ public struct ReferenceStore: Sendable {
             .sorted { $0.id.key < $1.id.key }
     }
 
-    /// The records with these IDs that are there, in this order; an ID finds objects of its entity and of subentities.
+    /// The records with these IDs that are there, in this order; an ID finds objects of its entity
+    /// and of subentities.
     package func records(with ids: [ObjectID]) -> [Record] {
         ids.compactMap { id in
             guard let entity = model.entity(id.entity), let record = objects[entity.root]?[id.key],
@@ -88,7 +91,7 @@ public struct ReferenceStore: Sendable {
         links[relationship]?[Ends(source: link.source, target: link.target)] != nil
     }
 
-    /// Where a to-many relationship leads from one object, in its order.
+    /// Returns the destinations of an object's to-many relationship, in order.
     package func targets(of relationship: ManagedObjectModel.Relationship, from key: Int64) -> [Int64] {
         placedTargets(of: relationship, from: key).map(\.key)
     }
@@ -134,7 +137,7 @@ public struct ReferenceStore: Sendable {
 
     // MARK: Committing
 
-    /// Why a change set is refused.
+    /// The reasons for refusing a change set.
     public struct Refusal: Error, Sendable {
         /// The codes that apply; a store reports one of them.
         package var codes: Set<StoreError.Code> = []

@@ -1,15 +1,17 @@
 internal import Foundation
 package import RoostCore
 
-/// A music library out of a seed: artists, albums, tracks, playlists, genres, listeners, and specimens of every attribute type.
+/// A music library out of a seed: artists, albums, tracks, playlists, genres, listeners, and
+/// specimens of every attribute type.
 ///
-/// Every object is a function of the seed and its key, so a library of any size is made batch by batch in constant memory, twice the
-/// same. It has everything a store must carry over: inheritance, composites, ordered and unordered many-to-many relationships, one
-/// that is its own inverse, one without inverse, ordered and unordered to-many ones that follow from to-one ones.
+/// Every object is a function of the seed and its key, so a library of any size is made batch by
+/// batch in constant memory, twice the same. It has everything a store must carry over:
+/// inheritance, composites, ordered and unordered many-to-many relationships, one that is its own
+/// inverse, one without inverse, ordered and unordered to-many ones that follow from to-one ones.
 package struct SampleGraph: Sendable {
-    /// What everything follows from.
+    /// The seed of all content.
     package let seed: UInt64
-    /// How many objects there are.
+    /// The number of objects.
     package let objectCount: Int
     /// The model, built.
     package let model: ManagedObjectModel
@@ -20,7 +22,8 @@ package struct SampleGraph: Sendable {
     /// - Parameters:
     ///   - seed: What everything follows from.
     ///   - objectCount: How many objects there are.
-    ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in any case.
+    ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in
+    ///     any case.
     /// - Throws: What building the model throws.
     package init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
@@ -29,7 +32,7 @@ package struct SampleGraph: Sendable {
         counts = Counts(self.objectCount)
     }
 
-    /// How many objects of each entity there are.
+    /// The number of objects of each entity.
     struct Counts {
         let artists, listeners, albums, genres, playlists, specimens, tracks: Int
 
@@ -61,7 +64,8 @@ package struct SampleGraph: Sendable {
 
     // MARK: Streams
 
-    /// Gives all records in batches, ascending keys within a hierarchy, one hierarchy after the other.
+    /// Gives all records in batches, ascending keys within a hierarchy, one hierarchy after the
+    /// other.
     package func forEachRecordBatch(_ body: (RecordBatch) throws -> Void) throws {
         var batch = RecordBatch(model: model)
         let hierarchies: [(Int, (Int64) throws(StoreError) -> (EntityName, [String: Value]))] = [

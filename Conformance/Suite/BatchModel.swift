@@ -1,7 +1,8 @@
 internal import Foundation
 internal import RoostCore
 
-/// The model of the checks of batch requests: every delete rule, mandatory and optional ends, relationships without inverse.
+/// The model of the checks of batch requests: every delete rule, mandatory and optional ends,
+/// relationships without inverse.
 enum BatchModel {
     /// The model, without uniqueness constraints where the fixture cannot keep them.
     static func make(for fixture: StoreFixture) throws -> ManagedObjectModel {
@@ -82,7 +83,7 @@ enum BatchModel {
         EntityDescription(
             "Loan", relationships: [.toOne("borrower", to: "Person", inverse: "loans", isOptional: false)]),
 
-        // Nobody leads back to these.
+        // These relationships have no inverse.
         EntityDescription("Comment", relationships: [.toOne("file", to: "File")]),
         EntityDescription("Stamp", relationships: [.toOne("file", to: "File", isOptional: false)]),
 

@@ -1,7 +1,9 @@
 extension ConformanceCheck {
-    /// Whether the check's ID contains `filter`, or, where that has asterisks, is what it describes: `*` stands for any text.
+    /// Whether the check's ID contains `filter`, or, where that has asterisks, is what it
+    /// describes: `*` stands for any text.
     ///
-    /// `links` finds `links.order` and `bulk.links-any-order`, `links.*` only the checks of that group.
+    /// `links` finds `links.order` and `bulk.links-any-order`, `links.*` only the checks of that
+    /// group.
     package func matches(_ filter: String) -> Bool { id.isFound(by: filter) }
 
     /// The first part of the ID, which says what the check is about.
@@ -9,7 +11,8 @@ extension ConformanceCheck {
 }
 
 extension FaultyStoreType.Fault {
-    /// Whether the fault's name, or the ID of the check that is named for it, is found by `filter` as a check is.
+    /// Whether the fault's name, or the ID of the check that is named for it, is found by `filter`
+    /// as a check is.
     package func matches(_ filter: String) -> Bool { description.isFound(by: filter) || caughtBy.isFound(by: filter) }
 }
 

@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Checks what a store without a capability promises instead: the call fails before anything happened.
+    /// Checks what a store without a capability promises instead: the call fails before anything
+    /// happened.
     static func runOpposite(of capability: StoreCapability, on bench: Workbench) throws {
         switch capability {
         case .writing:

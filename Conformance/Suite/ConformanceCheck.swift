@@ -2,13 +2,14 @@ package import RoostCore
 
 /// One behavior of the store contract that can be checked on any backend.
 ///
-/// The ID never changes once released: reports, exclusions and bug reports name it. ``all`` is the only list of checks.
+/// The ID never changes once released: reports, exclusions and bug reports name it. ``all`` is the
+/// only list of checks.
 public struct ConformanceCheck: Sendable, CustomStringConvertible {
     /// The stable name, `group.subject.detail`.
     public let id: String
-    /// What a store does, in one sentence.
+    /// The behavior of a store, in one sentence.
     public let behavior: String
-    /// What a store must be able to do for the behavior to apply.
+    /// The capabilities that a store needs for the behavior to apply.
     ///
     /// On a store that lacks one of these, the opposite is checked.
     package let needs: [StoreCapability]
@@ -21,7 +22,7 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         case new
         /// A sample, which a fixture may bring.
         case sample
-        /// None.
+        /// The check needs no store.
         case none
     }
 
@@ -38,7 +39,8 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
 
     private var isAboutProcesses: Bool { id.hasPrefix("processes.") }
 
-    /// The first capability the check needs that the fixture's stores lack; nil when the check runs as it is written.
+    /// The first capability the check needs that the fixture's stores lack; nil when the check runs
+    /// as it is written.
     package func missingCapability(on fixture: StoreFixture) -> StoreCapability? {
         needs.first { capability in
             switch capability {
@@ -52,16 +54,18 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs the check, or its opposite when the stores lack a capability it needs, in a directory of its own.
+    /// Runs the check, or its opposite when the stores lack a capability it needs, in a directory
+    /// of its own.
     ///
-    /// Every store that the check leaves open is examined afterwards: no damage, and the recorded tally is the computed one.
-    /// A check that the fixture excludes must fail; see ``ConformanceExclusion``.
+    /// Every store that the check leaves open is examined afterwards: no damage, and the recorded
+    /// tally is the computed one. A check that the fixture excludes must fail; see
+    /// ``ConformanceExclusion``.
     /// - Throws: ``ConformanceFailure``, whatever went wrong.
     public func run(on fixture: StoreFixture) throws(ConformanceFailure) {
         if case .failed(let failure) = result(on: fixture).outcome { throw failure }
     }
 
-    /// Runs the check as ``run(on:)`` does and tells how it ended.
+    /// Runs the check as ``run(on:)`` does and returns its result.
     package func result(on fixture: StoreFixture) -> ConformanceResult {
         let clock = ContinuousClock()
         let start = clock.now
@@ -123,15 +127,15 @@ public struct ConformanceCheck: Sendable, CustomStringConvertible {
     ].flatMap { $0 }
 }
 
-/// A store did not do what a check demands.
+/// An error of a store that does not meet a check's requirements.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The ID of the check.
     package let check: String
     /// The name of the fixture.
     package let store: String
-    /// What should have happened.
+    /// The expected behavior.
     package let expected: String
-    /// What happened.
+    /// The actual behavior.
     package let actual: String
 
     /// Makes a failure.
@@ -143,7 +147,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     public var description: String { "\(check) on \(store)\n  expected: \(expected)\n  actual:   \(actual)" }
 }
 
-/// What a check found, before it is known under which ID.
+/// A failed expectation of a check, without the check's ID.
 struct Mismatch: Error, CustomStringConvertible {
     let expected: String
     let actual: String

@@ -2,20 +2,23 @@ internal import RoostCore
 
 /// A check that stores of a type are known not to pass, and why.
 ///
-/// An excluded check is run all the same. While it fails, it is reported as excluded, with the reason, and not as a failure; once
-/// it passes, that is a failure which asks for the exclusion to be removed. So no exclusion outlives its reason.
+/// An excluded check is run all the same. While it fails, it is reported as excluded, with the
+/// reason, and not as a failure; once it passes, that is a failure which asks for the exclusion to
+/// be removed. So no exclusion outlives its reason.
 public struct ConformanceExclusion: Sendable, Hashable {
     /// The ID of the check.
     package let check: String
-    /// Why stores do not pass it: a sentence for those who read the report.
+    /// The reason why stores do not pass it: a sentence for readers of the report.
     package let reason: String
 
-    /// Excludes the check with this ID; whether it exists and the reason is given is looked at before any check runs.
+    /// Excludes the check with this ID; whether it exists and the reason is given is looked at
+    /// before any check runs.
     public init(_ check: String, because reason: String) { (self.check, self.reason) = (check, reason) }
 }
 
 extension StoreFixture {
-    /// Fails unless each exclusion names a check of the suite that no other one names, and gives a reason.
+    /// Fails unless each exclusion names a check of the suite that no other one names, and gives a
+    /// reason.
     ///
     /// Every run asks this first, so that a mistaken exclusion cannot pass unseen.
     package func requireSoundExclusions() throws(ConformanceFailure) {

@@ -11,7 +11,8 @@ package enum ConformanceModel {
     private static let unconstrained = build(standardEntities.map(withoutConstraints))
     private static let changedUnconstrained = build(changedEntities.map(withoutConstraints))
 
-    /// ``standard``, or the same without uniqueness constraints where one of the fixtures cannot keep them.
+    /// ``standard``, or the same without uniqueness constraints where one of the fixtures cannot
+    /// keep them.
     package static func standard(for fixtures: [StoreFixture]) throws(StoreError) -> ManagedObjectModel {
         try (fixtures.allSatisfy(\.keepsConstraints) ? standard : unconstrained).get()
     }

@@ -1,8 +1,8 @@
 package import RoostCore
 
-/// What became of one check on one type of store.
+/// The result of one check on one type of store.
 package struct ConformanceResult: Sendable {
-    /// How a check can end.
+    /// The outcomes of a check.
     package enum Outcome: Sendable {
         /// The store does what the check says.
         case passed
@@ -18,9 +18,9 @@ package struct ConformanceResult: Sendable {
     package let check: ConformanceCheck
     /// The name of the fixture.
     package let store: String
-    /// How it ended.
+    /// The outcome.
     package let outcome: Outcome
-    /// How long it took.
+    /// The duration of the check.
     package let seconds: Double
 
     /// Makes a result.
@@ -35,7 +35,7 @@ package struct ConformanceResult: Sendable {
     }
 }
 
-/// How many checks ended in which way.
+/// The number of checks with each outcome.
 package struct ConformanceCounts: Sendable, Hashable, CustomStringConvertible {
     /// Checks that passed as they are written.
     package private(set) var passed = 0

@@ -1,11 +1,11 @@
 /// Runs checks outside a test framework, for the command line and for people.
 public enum ConformanceRunner {
-    /// Runs checks one after the other, fixture by fixture; `report` hears of each as it ends.
+    /// Runs checks one after the other, fixture by fixture, and calls `report` after each.
     ///
-    /// When `report` is called, everything that the check made on disk is gone; what it throws ends the run.
+    /// By then the files of the check have been removed. An error of `report` ends the run.
     ///
-    /// - Throws: ``ConformanceFailure``, before anything runs, for an exclusion that names no check or has no reason; whatever
-    ///   `report` throws.
+    /// - Throws: ``ConformanceFailure``, before anything runs, for an exclusion that names no check
+    ///   or has no reason; any error of `report`.
     package static func run(
         _ checks: [ConformanceCheck] = ConformanceCheck.all, on fixtures: [StoreFixture],
         report: (ConformanceResult) throws -> Void = { _ in }

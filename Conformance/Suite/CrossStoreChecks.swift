@@ -2,9 +2,10 @@ internal import Foundation
 package import RoostCore
 internal import RoostPredicates
 
-/// What must hold between two stores, of the same type or of different ones.
+/// Checks between two stores, of the same type or of different ones.
 package enum CrossStoreChecks {
-    /// Fills a store of `source` with a sample library, copies it into one of `target` through the contract alone, and compares both.
+    /// Fills a store of `source` with a sample library, copies it into one of `target` through the
+    /// contract alone, and compares both.
     ///
     /// - Throws: ``ConformanceFailure``.
     package static func copy(from source: StoreFixture, to target: StoreFixture, seed: UInt64, objectCount: Int = 500)

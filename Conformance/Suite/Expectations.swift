@@ -19,7 +19,7 @@ func expectEqual<T: Equatable>(_ actual: T, _ expected: T, _ what: String) throw
 /// Fails unless both lists are equal, showing the first place where they differ.
 func expectEqual<T: Equatable>(_ actual: [T], _ expected: [T], _ what: String) throws {
     guard actual != expected else { return }
-    // Only now, when there is something to tell: the search is slow.
+    // The search is slow, so it runs only after a failure.
     let index = zip(actual, expected).enumerated().first { $1.0 != $1.1 }?.offset ?? min(actual.count, expected.count)
     func around(_ list: [T]) -> String {
         let (from, to) = (max(0, index - 2), min(list.count, index + 6))
@@ -34,7 +34,8 @@ func expectEqual(_ actual: StoreContents, _ expected: StoreContents, _ what: Str
     if let difference = actual.difference(from: expected) { throw Mismatch(expected: what, actual: difference) }
 }
 
-/// Fails unless `body` throws a store error with one of the codes, in one line and without a planted secret; gives the error.
+/// Fails unless `body` throws a store error with one of the codes, in one line and without a
+/// planted secret; gives the error.
 @discardableResult
 func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws -> Void) throws -> StoreError {
     let wanted = codes.map(\.description).joined(separator: " or ")
@@ -55,7 +56,8 @@ func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws
     throw Mismatch(expected: "\(what) fails with \(wanted)", actual: "it succeeded")
 }
 
-/// Fails unless a generation is another one than an earlier one, and a later one where the store orders them.
+/// Fails unless a generation is another one than an earlier one, and a later one where the store
+/// orders them.
 func expectLater(
     _ generation: Generation, than earlier: Generation, on bench: Workbench, _ what: String
 ) throws {

@@ -58,7 +58,8 @@ struct OpenSample {
         try require(model.entities.max { objects(of: $0).count < objects(of: $1).count }, "an entity").name
     }
 
-    /// Every attribute that fetches can compare and that has values, with each entity that declares it.
+    /// Every attribute that fetches can compare and that has values, with each entity that declares
+    /// it.
     var attributes: [(entity: ManagedObjectModel.Entity, attribute: AttributeDescription)] {
         model.entities.flatMap { entity in
             entity.declaration.attributes
@@ -87,7 +88,8 @@ struct OpenSample {
 
     // MARK: Comparing
 
-    /// Fails unless the answer to a request is the one that its plain meaning gives, and the count its length.
+    /// Fails unless a request returns the same objects as plain evaluation, and their number as the
+    /// count.
     func compare(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws {
         let entity = try model.requireEntity(request.entity)
         let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }

@@ -1,4 +1,5 @@
-/// A random number generator whose numbers follow from its seed alone, on every machine (SplitMix64).
+/// A random number generator whose numbers follow from its seed alone, on every machine
+/// (SplitMix64).
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

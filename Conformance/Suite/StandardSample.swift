@@ -1,11 +1,13 @@
 internal import Foundation
 package import RoostCore
 
-/// The content of the samples that the suite makes itself: a small library of music, always the same.
+/// The content of the samples that the suite makes itself: a small library of music, always the
+/// same.
 ///
-/// It has what stores of every type can hold, those of Core Data included: inheritance, attributes of the scalar types with nulls
-/// among them, ordered and unordered relationships of every kind, an entity without objects, deleted keys, versions above 1, and
-/// more objects of entity `Play` than a batch holds.
+/// It has what stores of every type can hold, those of Core Data included: inheritance, attributes
+/// of the scalar types with nulls among them, ordered and unordered relationships of every kind, an
+/// entity without objects, deleted keys, versions above 1, and more objects of entity `Play` than a
+/// batch holds.
 package enum StandardSample {
     /// The library, as the contract said in dictionaries has it after ``commits``.
     package static let content: Result<ReferenceStore, any Error> = Result {
@@ -14,7 +16,7 @@ package enum StandardSample {
         return store
     }
 
-    /// What is written, in order, into a store of ``model``.
+    /// The change sets that are written, in order, into a store of ``model``.
     package static let commits: Result<[ChangeSet], any Error> = Result {
         let model = try Self.model.get()
         return [try inserts(model), try links(model), try laterChanges(model)]

@@ -5,7 +5,7 @@ internal import RoostMigration
 package struct StoredObject: Hashable, Sendable {
     /// The object.
     package var id: ObjectID
-    /// How often it was written.
+    /// The number of times that it was written.
     package var version: UInt32
     /// Its record, byte for byte; equal values make equal bytes.
     package var record: Record
@@ -22,14 +22,16 @@ package struct StoredObject: Hashable, Sendable {
 
 /// Everything in a store, read through the contract.
 package struct StoreContents: Sendable {
-    /// The objects of each hierarchy by the number of its root, in the order in which the store gave them.
+    /// The objects of each hierarchy by the number of its root, in the order in which the store
+    /// gave them.
     package var objects: [Int: [StoredObject]] = [:]
-    /// The links by the number of the relationship that owns them, in the order in which the store gave them.
+    /// The links by the number of the relationship that owns them, in the order in which the store
+    /// gave them.
     package var links: [Int: [Link]] = [:]
     /// The user's metadata.
     package var userMetadata: [String: MetadataValue] = [:]
 
-    /// Nothing.
+    /// Creates empty contents.
     package init() {}
 
     /// Reads everything that a snapshot shows.
@@ -106,7 +108,7 @@ extension StoreSnapshot {
         try drain(links(of: relationship, after: link))
     }
 
-    /// Where a relationship leads from one object.
+    /// Returns the destinations of an object's relationship.
     package func targets(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> [Int64] {
         try drain(links(of: relationship, from: id)).map(\.target)
     }

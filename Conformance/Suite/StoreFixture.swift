@@ -3,8 +3,8 @@ public import RoostCore
 
 /// A type of store under test, and how to get empty stores of it.
 ///
-/// One line in a third party's tests: `StoreFixture(MyStoreType())`. Every run of a check gets a fresh directory; what the closure
-/// returns for it must name a store that no other run names.
+/// One line in a third party's tests: `StoreFixture(MyStoreType())`. Every run of a check gets a
+/// fresh directory; what the closure returns for it must name a store that no other run names.
 public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// The name in reports.
     package let name: String
@@ -12,15 +12,19 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     package let type: any PersistentStoreType
     /// Options that every store is created and opened with; checks change what they are about.
     public var options = StoreOptions()
-    /// Whether a closed store can be opened again in the same process: always with capability `persistence`, else as the maker says.
+    /// Whether a closed store can be opened again in the same process: always with capability
+    /// `persistence`, else as the maker says.
     package let keepsClosedStores: Bool
     /// The checks that the stores are known not to pass.
     package let exclusions: [ConformanceExclusion]
-    /// The program that stands for a second process; without it, checks about processes fail and say so.
+    /// The program that stands for a second process; without it, checks about processes fail and
+    /// say so.
     package let peer: PeerProgram?
-    /// Makes a store with known content in a directory, for the checks of reading; nil where the suite makes it itself.
+    /// Makes a store with known content in a directory, for the checks of reading; nil where the
+    /// suite makes it itself.
     public var sample: (@Sendable (_ directory: String) throws -> StoreSample)?
-    /// Where the store of a name is in a run with a directory; the file of that name in the directory by default.
+    /// Returns the location of the named store in a run's directory (default: the file of that name
+    /// in the directory).
     public var makeLocation: @Sendable (_ directory: String, _ name: String) -> StoreLocation
 
     /// Makes a fixture.
@@ -28,9 +32,11 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
     /// - Parameters:
     ///   - type: The type under test.
     ///   - name: The name in reports; nil for the type's own.
-    ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its name while the process lives.
+    ///   - keepsClosedStores: Whether a store without capability `persistence` is kept under its
+    ///     name while the process lives.
     ///   - exclusions: The checks that the stores are known not to pass, each with the reason.
-    ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types with capability `persistence`.
+    ///   - peer: A program that calls ``ConformancePeer/main(_:)`` with this type; needed for types
+    ///     with capability `persistence`.
     public init(
         _ type: any PersistentStoreType, name: String? = nil, keepsClosedStores: Bool = false,
         exclusions: [ConformanceExclusion] = [], peer: PeerProgram? = nil
@@ -44,7 +50,7 @@ public struct StoreFixture: Sendable, CustomStringConvertible, Adjustable {
         makeLocation = { StoreLocation(type: typeName, path: "\($0)/\($1)") }
     }
 
-    /// What the stores can do.
+    /// The capabilities of the stores.
     package var capabilities: StoreCapabilities { type.capabilities }
     /// Whether models may have uniqueness constraints.
     var keepsConstraints: Bool { capabilities.contains(.uniquenessConstraints) }

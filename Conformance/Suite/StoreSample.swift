@@ -2,16 +2,17 @@ public import RoostCore
 
 /// A store with known content, which the checks of reading read.
 ///
-/// Types that cannot write bring one with their ``StoreFixture``, so that more than their refusals is checked; on all others the
-/// suite makes its own (``StandardSample``). A check says nothing about what a sample lacks: it should have several entities,
-/// subentities, attributes of every type, nulls, links of every kind, and more objects of one entity than a batch holds
+/// Types that cannot write bring one with their ``StoreFixture``, so that more than their refusals
+/// is checked; on all others the suite makes its own (``StandardSample``). A check says nothing
+/// about what a sample lacks: it should have several entities, subentities, attributes of every
+/// type, nulls, links of every kind, and more objects of one entity than a batch holds
 /// (`RecordBatch.capacityCount`).
 public struct StoreSample: Sendable {
-    /// Where the store is.
+    /// The location of the store.
     package let location: StoreLocation
-    /// What it is opened with, in the place of the fixture's options.
+    /// The options for opening it, instead of the fixture's options.
     package let options: StoreOptions
-    /// What it holds: its model, its objects with their versions, its links and the user's metadata.
+    /// The content: its model, its objects with their versions, its links and the user's metadata.
     package let content: ReferenceStore
 
     /// Describes a store that exists and is closed.

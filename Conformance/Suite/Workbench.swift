@@ -1,11 +1,11 @@
 internal import Foundation
 package import RoostCore
 
-/// Where one run of a check works: a directory of its own, and every store that was made in it.
+/// The workspace of one run of a check: its own directory, and every store that was made in it.
 ///
 /// ``discard()`` closes, destroys and removes everything, however the run ended.
 package final class Workbench {
-    /// What is under test.
+    /// The fixture under test.
     package let fixture: StoreFixture
     /// The directory of this run.
     package let directory: String
@@ -52,7 +52,7 @@ package final class Workbench {
     /// The type under test.
     package var type: any PersistentStoreType { fixture.type }
 
-    /// Where the store with this name is.
+    /// Returns the location of the store with this name.
     package func location(_ name: String = "store") -> StoreLocation {
         let location = fixture.makeLocation(directory, name)
         if !urls.contains(location) { urls.append(location) }
@@ -91,7 +91,8 @@ package final class Workbench {
         return store
     }
 
-    /// Opens a store that is not examined at the end: the check is about its damage, and closes it itself.
+    /// Opens a store that is not examined at the end: the check is about its damage, and closes it
+    /// itself.
     func openApart(name: String, configure: (inout StoreOptions) -> Void = { _ in }) throws -> any PersistentStore {
         try openApart(location: location(name), configure: configure)
     }
@@ -152,8 +153,8 @@ package final class Workbench {
         return peer
     }
 
-    /// Opens the store that a second process writes: for writing if several processes can, otherwise
-    /// for reading.
+    /// Opens the store that a second process writes: for writing if several processes can,
+    /// otherwise for reading.
     ///
     /// - Returns: Nil for a type whose stores are open in one process only.
     func openBesidePeer() throws -> (any PersistentStore)? {
@@ -173,7 +174,8 @@ package final class Workbench {
         return peer
     }
 
-    /// A command for a second process that opens or creates the store with this name, with the options of the fixture.
+    /// A command for a second process that opens or creates the store with this name, with the
+    /// options of the fixture.
     func command(
         _ verb: String, name: String = "store", readOnly: Bool = false, timeoutSeconds: Double? = nil
     ) -> String {
@@ -198,10 +200,11 @@ package final class Workbench {
         return path
     }
 
-    /// The bytes of a file; nil where there is none.
+    /// Returns the bytes of a file; nil if it does not exist.
     package func bytes(of path: String) -> [UInt8]? { FileManager.default.contents(atPath: path).map { [UInt8]($0) } }
 
-    /// Examines every store that is still open: nothing damaged, and the recorded tally is the computed one.
+    /// Examines every store that is still open: nothing damaged, and the recorded tally is the
+    /// computed one.
     package func examineStores() throws {
         for store in stores {
             let snapshot: any StoreSnapshot

@@ -15,10 +15,11 @@ public import RoostStores
     internal import RoostSQLite
 #endif
 
-/// Limits the memory of the C libraries behind the built-in store types, for the whole process.
+/// Limits the memory of the C libraries of the built-in store types, for the whole process.
 ///
-/// SQLite is the one that can be limited, together with every other use of it in the process; see `SQLiteStoreType.limitMemory`.
-/// A statement that needs more fails with code `outOfResources`. Call it once, at the start of a program; a library should not.
+/// Only SQLite can be limited, together with every other use of it in the process; see
+/// `SQLiteStoreType.limitMemory`. A statement that needs more fails with code `outOfResources`.
+/// Call it once, at the start of a program; a library should not.
 ///
 /// - Parameter byteCount: The limit in bytes; 0 for none, which is the default.
 package func limitLibraryMemory(toByteCount byteCount: Int64) {
@@ -27,13 +28,15 @@ package func limitLibraryMemory(toByteCount byteCount: Int64) {
     #endif
 }
 
-/// Makes the C libraries behind the built-in store types stop counting the memory that they use, for the whole process.
+/// Stops the C libraries of the built-in store types from counting the memory that they use, for
+/// the whole process.
 ///
-/// SQLite is the one that counts; see `SQLiteStoreType.stopCountingMemory`. Looking up single objects becomes some 7 % faster, and
-/// ``limitLibraryMemory(toByteCount:)`` has no effect any more. Call it once, at the start of a program, before anything else in the
-/// process uses SQLite; a library should not.
+/// Only SQLite counts; see `SQLiteStoreType.stopCountingMemory`. Looking up single objects becomes
+/// some 7 % faster, and ``limitLibraryMemory(toByteCount:)`` no longer has an effect. Call it once,
+/// at the start of a program, before anything else in the process uses SQLite; a library should
+/// not.
 ///
-/// - Returns: Whether it is so now; false where SQLite was in use already.
+/// - Returns: Whether counting is off now; false if SQLite was in use already.
 @discardableResult
 public func stopCountingLibraryMemory() -> Bool {
     #if SQLite
@@ -46,8 +49,9 @@ public func stopCountingLibraryMemory() -> Bool {
 extension StoreRegistry {
     /// The registry that everything uses unless told otherwise.
     ///
-    /// It begins with the store types of Roost: `sqlite`, `lmdb`, `postgresql` and `coredata` if their
-    /// traits are on, `json`, and `memory`. A program adds its own types with ``register(_:)``.
+    /// It begins with the store types of Roost: `sqlite`, `lmdb`, `postgresql` and `coredata` if
+    /// their traits are on, `json`, and `memory`. A program adds its own types with
+    /// ``register(_:)``.
     public static let standard: StoreRegistry = {
         // Recognition asks in this order, so a Core Data store, which is an SQLite file too, is asked for by its own marks.
         var types: [any PersistentStoreType] = []

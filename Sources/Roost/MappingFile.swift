@@ -9,14 +9,17 @@ public enum MappingFile {
     /// The most bytes of a mapping document.
     package static let maximumByteCount = 16 << 20
 
-    /// Reads the mapping model at `path`: a mapping document (`*.json`), or an `.xcmappingmodel` of Apple's (``CoreDataMappingReader``).
+    /// Reads the mapping model at `path`: a mapping document (`*.json`), or an `.xcmappingmodel` of
+    /// Apple's (``CoreDataMappingReader``).
     ///
     /// - Parameters:
     ///   - path: The file or bundle.
-    ///   - source: The model that the mappings lead from; what Apple's files leave open is derived from it.
-    ///   - destination: The model that they lead to.
-    /// - Returns: The mapping model, and what of it was not taken over as it stands, as messages.
-    /// - Throws: `notFound`, `permissionDenied`, `notAStore` for what is no file, `limitExceeded`; `invalidMappingModel` with the place.
+    ///   - source: The source model of the mappings; what Apple's files leave open is derived from
+    ///     it.
+    ///   - destination: The destination model of the mappings.
+    /// - Returns: The mapping model, and warnings about content that was changed or left out.
+    /// - Throws: `notFound`, `permissionDenied`, `notAStore` if it is not a file, `limitExceeded`;
+    ///   `invalidMappingModel` with the place.
     public static func read(
         _ path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> (mapping: MappingModel, warnings: [String]) {

@@ -13,10 +13,12 @@ public enum ModelFile {
     ///
     /// - Parameters:
     ///   - path: A path, or the URL of a store as `type:path`.
-    ///   - version: The version in a bundle of Apple's; nil for the current one. Nothing else has versions.
+    ///   - version: The version in a bundle of Apple's; nil for the current one. Nothing else has
+    ///     versions.
     ///   - registry: The types of store to look among.
-    /// - Returns: The model, and what of it was not taken over as it stands, as messages.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` listing every problem, `notAStore` for anything else.
+    /// - Returns: The model, and warnings about content that was changed or left out.
+    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` listing every problem, `notAStore`
+    ///   for anything else.
     public static func read(
         _ path: String, version: String? = nil, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {

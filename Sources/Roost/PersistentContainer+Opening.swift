@@ -36,8 +36,8 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - configuration: The configuration; nil to find it (see ``RoostConfiguration``).
-    ///   - names: The names of stores in the configuration, each also the name of a configuration of
-    ///     the model if there are several; nil for the default store.
+    ///   - names: The names of stores in the configuration, each also the name of a configuration
+    ///     of the model if there are several; nil for the default store.
     ///   - model: The program's model; nil for the model that the configuration names.
     ///   - types: The classes of the entities.
     ///   - incompatible: The rule for a store of another version of the model.

@@ -6,8 +6,8 @@ extension RoostConfiguration {
     ///
     /// - Parameters:
     ///   - file: The path of the file; nil to look for it.
-    ///   - workingDirectory: The directory in which the search begins, and to which `file` and paths
-    ///     in variables are relative; nil for the process's.
+    ///   - workingDirectory: The directory in which the search begins, and to which `file` and
+    ///     paths in variables are relative; nil for the process's.
     ///   - environment: The environment; nil for the process's.
     ///   - registry: The types of store that the configuration may name.
     /// - Throws: `invalidConfiguration` for a file that is named but cannot be read, and with every

@@ -24,8 +24,8 @@ extension Store {
     ///   - missing: The rule for a store that does not exist.
     ///   - incompatible: The rule for a store of another version of the model.
     /// - Returns: The open store.
-    /// - Throws: `notFound`; `modelMismatch` with the differences; `invalidModel` if a store is to be
-    ///   created without a model; what opening, creating and migrating throw.
+    /// - Throws: `notFound`; `modelMismatch` with the differences; `invalidModel` if a store is to
+    ///   be created without a model; what opening, creating and migrating throw.
     public static func open(
         _ location: StoreLocation, model: ManagedObjectModel? = nil, options: StoreOptions = StoreOptions(),
         ifMissing missing: MissingStoreRule = .create, ifIncompatible incompatible: IncompatibleStoreRule = .refuse
@@ -90,7 +90,8 @@ extension Store {
         }
     }
 
-    /// Opens a store that the configuration names, on a thread of Roost's own; the asynchronous form.
+    /// Opens a store that the configuration names, on a thread of Roost's own; the asynchronous
+    /// form.
     public static func open(
         named name: String? = nil, in configuration: RoostConfiguration? = nil, model: ManagedObjectModel? = nil,
         ifIncompatible incompatible: IncompatibleStoreRule = .refuse

@@ -14,8 +14,9 @@ extension StoreLocation {
         /// ```
         ///
         /// - Parameters:
-        ///   - connection: The parameters of the connection as libpq has them, without a password. The
-        ///     others come from the environment: `PGHOST`, `PGPASSWORD`, `~/.pgpass`, `PGSERVICE`.
+        ///   - connection: The parameters of the connection as libpq has them, without a password.
+        ///     The others come from the environment: `PGHOST`, `PGPASSWORD`, `~/.pgpass`,
+        ///     `PGSERVICE`.
         ///   - schema: The name of the schema.
         /// - Returns: The location.
         public static func postgresql(_ connection: String, schema: String) -> StoreLocation {

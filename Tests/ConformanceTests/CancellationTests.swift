@@ -155,7 +155,7 @@ struct CancellationTests {
     }
 }
 
-/// The records of another cursor; says when there are no more.
+/// Forwards the records of another cursor and calls a closure at the end.
 private final class WatchedCursor: RecordCursor {
     private let base: any RecordCursor
     private let onEnd: () -> Void

@@ -65,7 +65,7 @@ private final class ConcurrentlyLoadingStore: StructureCheckingStore, IntegrityC
     func close() throws(StoreError) { try base.close() }
 }
 
-/// Holds on to the first records until it is told to go on.
+/// Blocks the first record batch until a semaphore is signaled.
 private final class HesitantLoader: BulkLoader {
     private let base: any BulkLoader
     private let goOn: DispatchSemaphore
@@ -109,7 +109,7 @@ struct ConcurrentLoadTests {
         #expect(error?.code == .closed)
     }
 
-    @Test("let the caller go on while records are written")
+    @Test("the caller of a concurrent load continues while records are written")
     func ahead() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])

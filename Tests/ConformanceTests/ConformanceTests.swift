@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Conformance")
 struct ConformanceTests {
-    /// One named case per check and backend; a check that a backend cannot meet turns into its opposite, never into silence.
+    /// One named case per check and backend; a check that a backend cannot meet turns into its
+    /// opposite, never into silence.
     @Test("a store does what the contract says", arguments: ConformanceCheck.all, StoreFixture.all)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) async throws {
         let result = await Results.shared.result(of: check, on: fixture)

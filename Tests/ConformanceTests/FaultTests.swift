@@ -58,7 +58,8 @@ struct FaultTests {
             ConformanceSelfTest.summary(of: unable, on: fixture) == "memory: 1 faults, 0 caught, 0 missed, 1 skipped")
     }
 
-    /// A sound type that says it knows the option which it refuses: the fault of swallowing options does not show on it.
+    /// A sound type that says it knows the option which it refuses: the fault of swallowing options
+    /// does not show on it.
     private struct MaskingType: PersistentStoreType {
         let base: any PersistentStoreType
         var name: String { base.name }

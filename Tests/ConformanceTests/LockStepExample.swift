@@ -2,7 +2,8 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// What a failure of lock-step printed for a store that leaves the links of deleted objects, word for word.
+/// Reproduces, word for word, the code that a lock-step failure printed for a store that keeps the
+/// links of deleted objects.
 func lockStepExample(on fixture: StoreFixture) throws {
     let bench = try Workbench(fixture)
     defer { bench.discard() }

@@ -6,9 +6,11 @@ import Testing
 
 @Suite("Lock-step")
 struct LockStepTests {
-    /// Every backend that can be written, its files in memory where the system has a place for that.
+    /// Every backend that can be written, its files in memory where the system has a place for
+    /// that.
     ///
-    /// What is tried is the contract, not the disk: thousands of commits would wait for it most of the time.
+    /// What is tried is the contract, not the disk: thousands of commits would wait for it most of
+    /// the time.
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
@@ -19,7 +21,9 @@ struct LockStepTests {
         }
     }
 
-    /// A failure names the seed, and tells the shortest sequence it found as Swift code; `ROOST_LOCKSTEP_SEED` repeats a run.
+    /// A failure names the seed and prints the shortest failing sequence as Swift code.
+    ///
+    /// `ROOST_LOCKSTEP_SEED` repeats a run.
     @Test("random operations leave all stores as they leave a plain model")
     func lockStep() throws {
         let seed = RandomSeed.named("ROOST_LOCKSTEP_SEED")
@@ -64,7 +68,7 @@ struct LockStepTests {
             try LockStep.run(on: [fixture], seed: 1, operationCount: 6000)
         }
         #expect(failure.operations.count <= count, "\(failure)")
-        // The short sequence shows the fault again, and is no trouble for a store without it.
+        // The short sequence shows the fault again and passes on the stores without it.
         #expect(throws: ConformanceFailure.self) { try LockStep.replay(failure.operations, on: [fixture]) }
         try LockStep.replay(failure.operations, on: Self.fixtures)
         // Nothing more can be left out: the rest shows nothing, or something else.
@@ -80,7 +84,8 @@ struct LockStepTests {
         #expect(failure.description.contains("ROOST_LOCKSTEP_SEED=1"))
     }
 
-    /// `LockStepExample.swift` is what was printed for this fault, and is compiled: what is printed can be pasted.
+    /// `LockStepExample.swift` is what was printed for this fault, and is compiled: what is printed
+    /// can be pasted.
     @Test("the printed code compiles, passes on a sound store and shows the fault on a faulty one")
     func printedCode() throws {
         let faulty = try Self.memory().faulty(.leavesLinks)

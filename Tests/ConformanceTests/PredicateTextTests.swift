@@ -4,7 +4,8 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Random predicates as text: what is printed and read again chooses the same objects, in every store.
+/// Random predicates as text: what is printed and read again chooses the same objects, in every
+/// store.
 @Suite("The text of predicates, in stores")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Random queries")
 struct QueryCampaignTests {
-    /// Every backend that can be written, its files in memory where the system has a place for that.
+    /// Every backend that can be written, its files in memory where the system has a place for
+    /// that.
     private static let fixtures = StoreFixture.writable.map { fixture in
         let (type, directory) = (fixture.name, "/dev/shm")
         guard FileManager.default.isWritableFile(atPath: directory) else { return fixture }
@@ -17,7 +18,9 @@ struct QueryCampaignTests {
         }
     }
 
-    /// A failure names the seed and tells the smallest case it found; `ROOST_QUERY_SEED` repeats a run, `ROOST_QUERY_CASES` makes it longer.
+    /// A failure names the seed and the smallest failing case.
+    ///
+    /// `ROOST_QUERY_SEED` repeats a run; `ROOST_QUERY_CASES` makes it longer.
     @Test("random requests get the plain answer from every store", arguments: 0..<4)
     func campaign(part: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment

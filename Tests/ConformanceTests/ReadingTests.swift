@@ -33,7 +33,7 @@ struct ReadingTests {
         }
     }
 
-    /// What a sample says is compared with the store, and not the other way round.
+    /// The store is compared with its sample, so a sample that describes other content fails.
     @Test("shows a sample that says something else than the store", arguments: readers)
     func wrongSample(reader: StoreFixture) throws {
         let make = try #require(reader.sample)

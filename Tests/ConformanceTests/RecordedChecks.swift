@@ -1,6 +1,6 @@
-/// The IDs of all checks, as they were released, in the order of reports.
+/// The released IDs of all checks, in report order.
 ///
-/// A new check is added where it stands in ``ConformanceCheck/all``; an ID that is here never changes.
+/// A new check is added at its position in ``ConformanceCheck/all``. A recorded ID never changes.
 enum RecordedChecks {
     static let ids = [
         "opening.create.empty",

@@ -125,7 +125,7 @@ struct ReportTests {
         #expect(reader.all("error").map { $0["message"] } == ["Interrupted: not all checks were made."])
     }
 
-    /// What a reader of XML sees.
+    /// The elements and texts that an XML parser finds.
     private final class Reader: NSObject, XMLParserDelegate {
         var elements: [(path: String, attributes: [String: String])] = []
         var text: [String: String] = [:]

@@ -1,9 +1,10 @@
 import RoostConformance
 import RoostCore
 
-/// The results of all checks on all backends; each is computed once, whoever asks first.
+/// The results of all checks on all backends, each computed once.
 ///
-/// The test of every check and the documentation that shows them all need the same results, which take their time.
+/// The test of every check and the documentation of all checks need the same results, which are
+/// slow to compute.
 final class Results: Sendable {
     static let shared = Results()
 
@@ -14,7 +15,7 @@ final class Results: Sendable {
 
     private let tasks: Mutex<[Key: Task<ConformanceResult, Never>]> = Mutex([:])
 
-    /// How a check ends on a fixture, which its name identifies.
+    /// Returns the result of a check on a fixture, which is identified by its name.
     func result(of check: ConformanceCheck, on fixture: StoreFixture) async -> ConformanceResult {
         let key = Key(check: check.id, store: fixture.name)
         let task = tasks.withLock { tasks in
@@ -26,7 +27,7 @@ final class Results: Sendable {
         return await task.value
     }
 
-    /// How all checks end on these fixtures, in the order in which a run gives them.
+    /// Returns the results of all checks on these fixtures, in the order of a run.
     func all(on fixtures: [StoreFixture]) async -> [ConformanceResult] {
         var results: [ConformanceResult] = []
         for fixture in fixtures {

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("A snapshot that only scans")
 struct ScanningSnapshotTests {
-    /// The store in memory, whose snapshots answer everything they can from their records and links.
+    /// The store in memory, whose snapshots answer everything they can from their records and
+    /// links.
     private static let fixture: StoreFixture = {
         return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
     }()
@@ -79,7 +80,8 @@ private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStor
     }
 }
 
-/// Hands on records, links, and what no record says; everything else is the default of `ScanningSnapshot`.
+/// Hands on records, links, and what no record says; everything else is the default of
+/// `ScanningSnapshot`.
 private final class OnlyRecords: ScanningSnapshot {
     private let base: any StoreSnapshot
 

@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// What must hold of the suite itself.
+/// Requirements on the suite itself.
 @Suite("The conformance suite")
 struct SuiteTests {
     @Test("lists exactly the recorded checks, in their order: an ID that is released never changes")

@@ -5,8 +5,8 @@ import RoostCore
 import RoostGraph
 
 extension GraphCosts {
-    /// Prints the bytes that a followed result keeps, after its fetch and after events, and the most
-    /// memory beyond that of the start.
+    /// Prints the bytes that a followed result keeps, after its fetch and after events, and the
+    /// most memory beyond that of the start.
     ///
     /// - Parameter count: The number of albums in the store.
     /// - Throws: What the store throws.

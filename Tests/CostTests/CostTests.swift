@@ -1,13 +1,15 @@
 import Foundation
 import Testing
 
-/// What operations cost, counted rather than timed: allocations, bytes written, files flushed, steps of SQLite.
+/// The costs of operations, counted rather than timed: allocations, bytes written, files flushed,
+/// steps of SQLite.
 ///
-/// The limits are in `limits.json`, a little above what was counted when they were recorded; `ROOST_WRITE_LIMITS=1` records anew.
-/// An operation that costs more is a regression, or a price that the change pays knowingly and records.
+/// The limits in `limits.json` are a little above the counts of their recording;
+/// `ROOST_WRITE_LIMITS=1` records new ones. A higher cost is either a regression or a price that a
+/// change accepts and records.
 @Suite("Costs", .serialized)
 struct CostTests {
-    /// What one operation costs, per object, read or commit.
+    /// The cost of one operation, per object, read or commit.
     struct Cost: Codable {
         var allocations: Double
         var writtenBytes: Double
@@ -176,7 +178,8 @@ struct CostTests {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
-    /// Writes limits a little above what was counted: what depends on the machine or the run stays within them.
+    /// Writes limits a little above what was counted: what depends on the machine or the run stays
+    /// within them.
     private func record(_ subject: String, _ counted: [String: Cost]) throws {
         var limits = (try? Self.limits()) ?? [:]
         limits[subject] = counted.mapValues { cost in

@@ -5,17 +5,23 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// The process whose changes of files the crash lab records, and the one that looks at what a power cut would have left.
+/// The child process of the crash lab: it runs the recorded operations and checks the files that a
+/// power cut could have left.
 ///
-/// `CrashLabChild build <type> <path> <n>` makes a store of `n` transactions and keeps it open, or closes it for `-n`; it writes
-/// `digest <digest>` to standard output, and waits to be killed. `run <operation> <directory> <source type> <store type>` makes `store`
-/// another store, as `CrashLab` says, writes the mark `ack` when that is done, and at the end `calls <n>`, `reports <n>` and
-/// `questions <n>`: how many calls a fault could have met, and at how many reports `cancel <n>` or questions to policies `failure <n>`,
-/// behind the arguments, could have ended it. `check` with the operation, both types, the digests before and after and that of the source
-/// reads lines `<what> <directory>`, where 1 says that only the new store is right, and 2 only the old one, and answers each with
-/// `ok <names>`, divided by slashes, or with what is wrong. `fail` with the operation and both types reads lines
-/// `<directory> <classes> <number> <action> <sticky>` and runs the operation in each with that fault; it answers `0 <calls>`, or
-/// `3 <calls> <error>`. `works` says 1 where calls can be recorded.
+/// - `CrashLabChild build <type> <path> <n>` creates a store of `n` transactions and keeps it open,
+///   or closes it for `-n`. It writes `digest <digest>` to standard output and waits to be killed.
+/// - `run <operation> <directory> <source type> <store type>` performs an operation of `CrashLab`
+///   on `store` and writes the mark `ack` when it is done. It then prints `calls <n>`,
+///   `reports <n>` and `questions <n>`: the number of calls that a fault could have met, and of
+///   reports and questions to policies at which the additional arguments `cancel <n>` or
+///   `failure <n>` could have ended it.
+/// - `check` takes the operation, both types and the digests before, after and of the source. It
+///   reads lines `<what> <directory>`, where 1 accepts only the new store and 2 only the old one,
+///   and answers each with `ok <names>`, separated by slashes, or with the problem.
+/// - `fail` takes the operation and both types. It reads lines
+///   `<directory> <classes> <number> <action> <sticky>`, runs the operation in each directory with
+///   that fault, and answers `0 <calls>` or `3 <calls> <error>`.
+/// - `works` prints 1 where calls can be recorded.
 @main
 struct CrashLabChild {
     static func main() {
@@ -82,7 +88,7 @@ struct CrashLabChild {
     }
 }
 
-/// What is done to the stores of a directory.
+/// An operation on the stores of a directory.
 private struct Operation {
     enum Kind: String {
         case convert, replace, migrate, migrateKeepingBackup, migrateThroughVersions, migrateInto, commit
@@ -166,8 +172,8 @@ private struct Operation {
         return options
     }
 
-    /// Says what is wrong with the stores of a directory, beginning with its kind and a colon; or runs the operation and names what is
-    /// there then.
+    /// Says what is wrong with the stores of a directory, beginning with its kind and a colon; or
+    /// runs the operation and names what is there then.
     func check(_ directory: String, _ what: Substring, _ digests: Digests) -> String {
         do {
             let found = try digest(of: store(in: directory), "store")
@@ -181,7 +187,7 @@ private struct Operation {
             if what == "2", !old.contains(found) {
                 return "changed: the operation had failed, and the new store is there"
             }
-            // A store that was moved is where it was until the other one is gone.
+            // A store that was moved stays at its old location until the other store has been removed.
             if kind != .replace || old.contains(found) {
                 if digests.source != "-" {
                     let source = try digest(of: source(in: directory), "source")
@@ -209,7 +215,8 @@ private struct Operation {
         }
     }
 
-    /// The digest of all that a store holds, which agrees with what it has recorded, after its structure was examined.
+    /// The digest of all that a store holds, which agrees with what it has recorded, after its
+    /// structure was examined.
     private func digest(of location: StoreLocation, _ noun: String) throws -> String {
         do {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(timeoutSeconds: 5))

@@ -6,8 +6,8 @@ import RoostMigration
 
 /// The model of the lab's stores in three versions, and the ways from each to the next.
 ///
-/// It is small, because each page that is written makes states: relationships of each kind, an index, a uniqueness constraint, values
-/// that need no page, one and several.
+/// It is small, because each page that is written makes states: relationships of each kind, an
+/// index, a uniqueness constraint, values that need no page, one and several.
 enum CrashVersions {
     private static let entities: [EntityDescription] = [
         EntityDescription(
@@ -50,7 +50,8 @@ enum CrashVersions {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// Commits transactions, which insert, update, delete, link and unlink; what each does follows from its number.
+    /// Commits transactions, which insert, update, delete, link and unlink; what each does follows
+    /// from its number.
     static func commit(_ numbers: ClosedRange<Int64>, to store: any PersistentStore) throws {
         for n in numbers {
             var changes = ChangeSet(model: store.model)
@@ -77,7 +78,7 @@ enum CrashVersions {
         }
     }
 
-    /// All versions: the first step is inferred, and two policies take part in the second one.
+    /// Returns all versions; the first step is inferred, and the second uses two policies.
     static func history() throws -> ModelHistory {
         let (second, third) = (try second(), try third())
         var history = try ModelHistory([
@@ -96,11 +97,12 @@ enum CrashVersions {
     }
 }
 
-/// What ends a migration before its end: a request to stop at one of its reports, or a policy that fails at one of its questions.
+/// A condition that ends a migration early: a cancellation at one of its reports, or a policy that
+/// fails at one of its questions.
 final class Interruption: Sendable {
     enum Kind: String { case cancel, failure }
 
-    /// What asks the migration to stop.
+    /// The cancellation that stops the migration.
     let cancellation = ConversionCancellation()
     private let kind: Kind?
     private let number: Int
@@ -109,10 +111,10 @@ final class Interruption: Sendable {
     /// Cancels at the report, or fails at the question, of a number from 1; nil only counts.
     init(_ kind: Kind?, at number: Int) { (self.kind, self.number) = (kind, number) }
 
-    /// How many reports and questions there were.
+    /// The numbers of reports and questions so far.
     var count: (reports: Int, questions: Int) { counts.withLock { $0 } }
 
-    /// What comes with a report.
+    /// Counts a report and cancels at the chosen one.
     func report() {
         let reached = counts.withLock { counts in
             counts.reports += 1
@@ -121,7 +123,7 @@ final class Interruption: Sendable {
         if kind == .cancel, reached == number { cancellation.cancel() }
     }
 
-    /// What comes with a question to a policy.
+    /// Counts a question to a policy and fails at the chosen one.
     func question() throws {
         let reached = counts.withLock { counts in
             counts.questions += 1

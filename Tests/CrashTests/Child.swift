@@ -86,7 +86,8 @@ final class Child {
         _ = Platform.kill(process.processIdentifier)
     }
 
-    /// Waits for the end; gives the exit status, negative for a signal, and what was written to standard error.
+    /// Waits for the end; gives the exit status, negative for a signal, and what was written to
+    /// standard error.
     func wait() -> (status: Int32, errors: String) {
         let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()

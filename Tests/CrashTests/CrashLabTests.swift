@@ -3,11 +3,13 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// What power cuts, kills and failing calls leave of a store while another one takes its place (RELIABILITY §3).
+/// The effects of power cuts, kills and failing calls on a store that is being replaced
+/// (RELIABILITY §3).
 ///
-/// The normal run looks at a sample. `ROOST_CRASH_STATES` sets the number of states of each case, or `all`; `ROOST_CRASH_FAULTS` the
-/// number of failing calls, or `all`; `ROOST_CRASH_KILLS` the number of kills; `ROOST_CRASH_SEED` repeats a run, and `ROOST_CRASH_CASES`
-/// is a part of the names of the cases to be run.
+/// The normal run checks a sample. `ROOST_CRASH_STATES` sets the number of states of each case,
+/// `ROOST_CRASH_FAULTS` the number of failing calls (both accept `all`), and `ROOST_CRASH_KILLS`
+/// the number of kills. `ROOST_CRASH_SEED` repeats a run; `ROOST_CRASH_CASES` selects the cases
+/// whose names contain it.
 @Suite("Crash lab", .serialized, .enabled(if: CrashLab.works, "calls can be recorded only on Linux with glibc"))
 struct CrashLabTests {
     /// One operation between two types of store.
@@ -158,7 +160,7 @@ struct CrashLabTests {
             let calls = try #require(counted.callCount)
             var statuses: [String: Int] = [:]
             for round in 0..<rounds {
-                // In each fourth round nobody is killed.
+                // Every fourth round kills no process.
                 let number = round % 4 == 0 ? .max : 1 + random.below(calls)
                 let runs = try lab.runTwice(CrashLab.Fault(classes: classes, number: number, action: .kill))
                 defer { lab.discard(runs[0]) }
@@ -230,7 +232,8 @@ struct CrashLabTests {
 
     /// The lab itself: it must see what a protocol without flushes comes to.
     ///
-    /// Where names are not flushed a store that was acknowledged is lost; where files are not, one is published that is not whole.
+    /// Where names are not flushed a store that was acknowledged is lost; where files are not, one
+    /// is published that is not whole.
     @Test(
         "the lab notices flushes that are left out", arguments: FileBackends.all,
         [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup])

@@ -1,7 +1,7 @@
 import RoostConformance
 import Testing
 
-/// What the lab believes about disks.
+/// The lab's assumptions about disks.
 @Suite("Disk model")
 struct DiskModelTests {
     private func record(

@@ -6,7 +6,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-/// Backing up and compacting while other processes write, and while somebody kills us.
+/// Backups and compaction while other processes write, and kills during them.
 @Suite("Maintenance", .serialized)
 struct MaintenanceTests {
     private func create(_ bench: Bench, _ type: String, transactions: Int64 = 0) throws -> StoreLocation {
@@ -176,7 +176,7 @@ struct MaintenanceTests {
             #expect(child.wait().status == -9)
             let when = "round \(round), seed \(seed)"
             _ = try requireState(location, state, when)
-            // The next one goes on with it as if nothing had been.
+            // The next process continues normally.
             let store = try holder ?? StoreRegistry.standard.open(location)
             state += 1
             _ = try store.commit(try CrashWorkload.transaction(state))

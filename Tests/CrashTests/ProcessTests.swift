@@ -4,7 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// What two processes at one store do to each other.
+/// The interaction of two processes that use one store.
 @Suite("Processes", .serialized)
 struct ProcessTests {
     private func open(_ location: StoreLocation, timeout: Double = 0, mapSize: Int? = nil) throws -> any PersistentStore
@@ -81,7 +81,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "a writer elsewhere is waited for, then busy; when it is killed the next goes on",
+        "a commit waits for a writer in another process, then reports busy, and succeeds after the writer is killed",
         arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()

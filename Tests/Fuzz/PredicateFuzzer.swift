@@ -3,8 +3,8 @@ import RoostQuery
 
 /// Called by libFuzzer with each text; a trap is a finding.
 ///
-/// Text that is a predicate must be the same one after printing and reading, without a model and with one. Text is read with
-/// arguments too.
+/// Text that is a predicate must be the same one after printing and reading, without a model and
+/// with one. Text is read with arguments too.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzPredicate(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)

@@ -159,7 +159,8 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// How to run a program as a user whom permissions bind: not at all different, unless this is the superuser.
+    /// How to run a program as a user whom permissions bind: not at all different, unless this is
+    /// the superuser.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else { return nil }

@@ -53,7 +53,8 @@ struct CompletionTests {
         #expect(texts(words, RoostTool.commands + [Self.choices]) == wanted)
     }
 
-    /// Where a usage or an option has a word that nothing is known about, files are offered, or nothing.
+    /// Where a usage or an option has a word that nothing is known about, files are offered, or
+    /// nothing.
     @Test("knows the choices of options by their help")
     func choicesOfOptions() {
         let found = Dictionary(

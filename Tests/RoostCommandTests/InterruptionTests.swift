@@ -10,7 +10,8 @@ private func interruptionCount(_ usually: Int) -> Int {
 /// A conversion that is ended from outside at random instants.
 @Suite("An interrupted conversion", .serialized)
 struct InterruptionTests {
-    /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time that a whole one takes, and waits.
+    /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
+    /// that a whole one takes, and waits.
     private func interrupt(
         _ place: Workplace, _ type: String, _ signal: Int32, _ duration: Duration, _ numbers: inout SeededNumbers
     ) throws -> CommandResult {
@@ -195,7 +196,8 @@ struct OpenStoreInterruptionTests {
         #expect(try place.roost("fetch", "a", "Track", "--count", "--where=playCount != 7").output == "0\n")
     }
 
-    /// The report cannot be printed, because its pipe is full: the change is made, and the program has not ended.
+    /// The report cannot be printed, because its pipe is full: the change is made, and the program
+    /// has not ended.
     @Test("ends as it would have when the signal comes behind the commit", arguments: Workplace.fileTypes, signals)
     func behindCommit(type: String, signal: Int32) throws {
         let place = try Workplace()
@@ -225,7 +227,8 @@ struct OpenStoreInterruptionTests {
         #expect(try companions(place) == [])
     }
 
-    /// A limit of the file's size lets the log or the journal grow, and nothing be moved into the store.
+    /// A limit of the file's size lets the log or the journal grow, and nothing be moved into the
+    /// store.
     @Test(
         "that was changed says that it is, and exits 0, when there is no room to close it",
         arguments: Workplace.fileTypes.filter { ["sqlite", "json"].contains($0) })

@@ -50,7 +50,8 @@ struct MaintenanceCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    /// Whoever may write in a directory may replace a file of another user there: that one's rights must survive it.
+    /// Whoever may write in a directory may replace a file of another user there: that one's rights
+    /// must survive it.
     @Test(
         "take a store from nobody: not from its owner, and not from its group",
         .enabled(

@@ -77,7 +77,8 @@ struct UsageTests {
         #expect(!result.errors.contains("Fatal"))
     }
 
-    /// A store's file would get the number of a closed descriptor, and what is printed would be written into it.
+    /// A store's file would get the number of a closed descriptor, and what is printed would be
+    /// written into it.
     @Test("prints nothing into a store when standard output and error are closed", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {
         let place = try Workplace()
@@ -121,7 +122,8 @@ struct UsageTests {
         #expect(String(decoding: try Data(contentsOf: location), as: UTF8.self) == text)
     }
 
-    /// With the demonstration's stores in the places that they name; what would change the stores only tells.
+    /// With the demonstration's stores in the places that they name; what would change the stores
+    /// only tells.
     @Test("runs as the README and the help say", .enabled(if: Workplace.fileTypes.contains("lmdb")))
     func examples() throws {
         let place = try Workplace()

@@ -15,7 +15,8 @@ import RoostCore
         private var handle: OpaquePointer?
         static let uuid = "3F2504E0-4F89-41D3-9A0C-0305E82C3301"
 
-        /// Makes a store; `entities` in the order of their numbers, `Sub < Super` for subentities, all else in `sql`.
+        /// Makes a store; `entities` in the order of their numbers, `Sub < Super` for subentities,
+        /// all else in `sql`.
         init(_ entities: [String], metadata: [(String, TestPlist)] = [], sql: String) throws {
             directory = try TemporaryDirectory()
             path = directory.file("Store.sqlite")

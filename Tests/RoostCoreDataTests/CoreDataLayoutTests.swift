@@ -30,7 +30,7 @@ import RoostCore
                     [AttributeDescription("title", type: .string), AttributeDescription("length", type: .integer32)]),
                 Self.object("Comic", "Book", [AttributeDescription("hue", type: .string)]),
             ])
-            // Book (2), Comic (3), Film (4): in this file Film got the plain name, which only its rows can tell.
+            // Book (2), Comic (3), Film (4): in this file Film got the plain name, which only its rows can show.
             let files = try AppleStore(
                 ["Base", "Book < Base", "Comic < Book", "Film < Base"],
                 sql: """
@@ -78,7 +78,7 @@ import RoostCore
             #expect(root.entities[2]?.readings.first?.column == 3 && root.entities[3]?.readings.first?.column == 4)
         }
 
-        @Test("a reference has the entity of the row it leads to; one to nothing is null, counted and reported")
+        @Test("a reference has the entity of its destination row; a dangling one is null, counted and reported")
         func references() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object("Pet", nil, [], [.toOne("owner", to: "Party", inverse: "pets")]),
@@ -192,7 +192,7 @@ import RoostCore
                         .toMany("fans", to: "Node", inverse: "favourites", isOrdered: true),
                     ])
             ])
-            // Z_1FAVOURITES holds the favourites and Z_FOK_1FAVOURITES their order; Z_1FANS holds the fans.
+            // Z_1FAVOURITES holds the favorites and Z_FOK_1FAVOURITES their order; Z_1FANS holds the fans.
             let files = try AppleStore(
                 ["Node"],
                 sql: """

@@ -180,7 +180,7 @@ import RoostCore
                     == [])
             let report = try manager.migrate(from: .location(location), to: target, model: new, options: options)
             #expect(report.objects == 3 && report.verified)
-            // Where several fit that do not store the same, nobody guesses.
+            // If several versions with different storage fit, the migration does not guess.
             let wider = try version(
                 old.map { attribute in
                     var attribute = attribute
@@ -200,7 +200,7 @@ import RoostCore
             #expect(refusals == [error.message])
             options.conversion.sourceModel = right
             _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
-            // Without a version that fits, the store's own refusal stands.
+            // Without a version that fits, the store's own error is reported.
             options = MigrationOptions(history: try ModelHistory([.init("v2", model: new)]))
             let unknown = try failure {
                 _ = try manager.migrate(
@@ -237,7 +237,7 @@ import RoostCore
                 ])
         }
 
-        @Test("a conversion reports what is not read as it stands")
+        @Test("a conversion reports values that it cannot read unchanged")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
@@ -497,7 +497,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("what is no Core Data store is not recognized and has its own error")
+        @Test("a file that is not a Core Data store is not recognized and has its own error")
         func notAStore() throws {
             let directory = try TemporaryDirectory()
             let type = CoreDataStoreType()
@@ -555,7 +555,7 @@ import RoostCore
                     #expect(![.internalInconsistency, .busy].contains(error.code), "\(error)")
                 }
             }
-            // The header stays and everything behind it is gone.
+            // The first page stays and everything after it is overwritten.
             try Data(bytes.prefix(4096) + [UInt8](repeating: 0x5A, count: bytes.count - 4096)).write(
                 to: URL(fileURLWithPath: files.path))
             #expect(

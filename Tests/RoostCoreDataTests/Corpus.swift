@@ -2,7 +2,8 @@ import Foundation
 import RoostCore
 import Testing
 
-/// Real models and stores that lie beside the package; tests that need them are skipped where they are absent.
+/// Real models and stores that lie beside the package; tests that need them are skipped where they
+/// are absent.
 enum Corpus {
     /// `ROOST_CORPUS`, or `../shared/corpus` as seen from the package.
     static let path: String = {
@@ -25,7 +26,7 @@ enum Corpus {
         return walk.compactMap { $0 as? String }.filter(matches).sorted()
     }
 
-    /// What other tools found in each store, by path.
+    /// The findings of other tools in each store, by path.
     static let stores: [StoreFacts] = {
         guard isPresent, let data = FileManager.default.contents(atPath: path + "/_derived/stores.json"),
             let list = try? JSONSerialization.jsonObject(with: data) as? [[String: Any]]
@@ -62,7 +63,8 @@ struct StoreFacts: Sendable, CustomTestStringConvertible {
     var testDescription: String { path.split(separator: "/").suffix(1).joined() }
 }
 
-/// A directory of its own for one test, removed at the end of the process, so that a store in it can outlive every variable.
+/// A directory of its own for one test, removed at the end of the process, so that a store in it
+/// can outlive every variable.
 final class TemporaryDirectory: Sendable {
     private static let made: Mutex<[String]> = {
         atexit { TemporaryDirectory.removeAll() }
@@ -103,5 +105,5 @@ func failure<T>(_ body: () throws -> T, sourceLocation: SourceLocation = #_sourc
     throw Missing(sourceLocation: sourceLocation)
 }
 
-/// What ``failure(_:sourceLocation:)`` throws when nothing failed.
+/// The error of ``failure(_:sourceLocation:)`` when its body does not throw.
 struct Missing: Error { let sourceLocation: SourceLocation }

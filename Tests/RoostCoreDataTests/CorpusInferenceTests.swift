@@ -5,7 +5,7 @@ import RoostCoreData
 import RoostMigration
 import Testing
 
-/// Two versions of a model of the corpus, one behind the other.
+/// Two consecutive versions of a model of the corpus.
 struct VersionPair: Sendable, CustomTestStringConvertible {
     let bundle: String
     let old: String
@@ -22,12 +22,13 @@ struct VersionPair: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// `_derived/version_chains.json`: the versions of each bundle in their order, and what other tools found of the changes.
+/// `_derived/version_chains.json`: the versions of each bundle in their order, and what other tools
+/// found of the changes.
 enum VersionChains {
     struct Chain: Sendable, CustomTestStringConvertible {
         let bundle: String
         let pairs: [VersionPair]
-        /// How often each kind of change occurs.
+        /// The number of changes of each kind.
         let changes: [String: Int]
 
         var testDescription: String { bundle.split(separator: "/").last.map(String.init) ?? bundle }

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusMappingTests {
-    /// Entity mappings that the files hold without linking to them; everything else in a file counts.
+    /// Entity mappings that the files hold without linking to them; everything else in a file
+    /// counts.
     private static let orphans = [
         "Modelv1v4.xcmappingmodel": 16, "Model2_to_Model3.xcmappingmodel": 1, "Model2_to_Model3_User.xcmappingmodel": 3,
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
@@ -107,7 +108,7 @@ struct CorpusMappingTests {
         for index in mapping.entityMappings.indices {
             let hasSource = mapping.entityMappings[index].sourceEntity != nil
             #expect((mapping.entityMappings[index].sourceVersionHash != nil) == hasSource)
-            // Without models nobody can tell that a mapping changes nothing.
+            // Without models, the reader cannot know that a mapping changes nothing.
             if mapping.entityMappings[index].type == .copy {
                 mapping.entityMappings[index].type = .transform
                 (other.entityMappings[index].attributeMappings, other.entityMappings[index].relationshipMappings) = (
@@ -200,7 +201,8 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The model that the file names by its path in the project: the one in the corpus that is nearest to the file.
+    /// The model that the file names by its path in the project: the one in the corpus that is
+    /// nearest to the file.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

@@ -11,7 +11,7 @@ struct CorpusModelTests {
         let read = try CoreDataModelReader.read(at: Corpus.path + "/" + path)
         for warning in read.warnings { print("WARNING \(path): \(warning.element): \(warning.message)") }
         #expect(!read.model.entities.isEmpty)
-        // What nobody knows must not be in public models; what Core Data tolerates may.
+        // Public models must not contain unknown items; they may contain problems that Core Data tolerates.
         #expect(!read.warnings.contains { $0.message.contains("is unknown") })
     }
 

@@ -25,7 +25,7 @@ import RoostCore
         func counts(facts: StoreFacts) throws {
             let store = try Self.open(facts)
             for warning in try store.notices() { print("NOTICE \(facts.testDescription): \(warning)") }
-            // Every column of every table has its property, so nothing is left behind.
+            // Every column of every table has its property, so no column is ignored.
             #expect(try !store.notices().contains { $0.contains("belongs to no property") })
             let tally = try store.snapshot().computeTally()
             // A store that was migrated in place may still list an entity under the name it had before.
@@ -76,11 +76,12 @@ import RoostCore
             #expect(!findings.contains { $0.severity == .damage })
         }
 
-        /// Compared are entities, records' fields, renaming identifiers and delete rules of every pair.
+        /// Compared are entities, records' fields, renaming identifiers and delete rules of every
+        /// pair.
         ///
-        /// Version hashes are compared
-        /// with the best of a store's model files, because the list of files was made without regard to version hash modifiers.
-        /// Class names, indexes and user info are not compared: they have no part in a hash and differ in published files.
+        /// Version hashes are compared with the best of a store's model files, because the list of
+        /// files was made without regard to version hash modifiers. Class names, indexes and user
+        /// info are not compared: they have no part in a hash and differ in published files.
         @Test("the model in a store is the model file that fits it", arguments: Corpus.exactPairs)
         func exactModels(pair: ExactPair) throws {
             let cached = try CoreDataStoreType().open(
@@ -100,7 +101,8 @@ import RoostCore
             }
         }
 
-        /// The decoded caches were made by another reader, so both must have understood the archive alike.
+        /// The decoded caches were made by another reader, so both must have understood the archive
+        /// alike.
         @Test("a model cache says what another reader found in it", arguments: Corpus.modelCaches.keys.sorted())
         func modelCaches(path: String) throws {
             let file = try #require(Corpus.modelCaches[path])

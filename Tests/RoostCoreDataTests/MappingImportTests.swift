@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Import of mapping models")
 struct MappingImportTests {
-    /// Note(title, body, image; attachments) and Attachment(note), or with `extra` an attribute more.
+    /// Note(title, body, image; attachments) and Attachment(note), or with `extra` an attribute
+    /// more.
     private static func model(extra: Bool = false) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
             EntityDescription(
@@ -72,7 +73,7 @@ struct MappingImportTests {
         #expect(mappings.map(\.type) == [.copy, .transform])
         #expect(mappings[0].attributeMappings.isEmpty && mappings[0].relationshipMappings.isEmpty)
         #expect(MappingModel(mappings).problems(from: model, to: model).map(\.description) == [])
-        // Without both models nobody can tell.
+        // Without both models, the reader cannot know.
         #expect(try read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
     }
 
@@ -530,7 +531,7 @@ struct MappingImportTests {
 
     // MARK: Wrong files
 
-    @Test("a file that is no mapping model is refused with its place")
+    @Test("a file that is not a mapping model is refused, and the error names the file")
     func wrongFiles() throws {
         func error(_ text: String) throws -> StoreError {
             let error = try failure { try CoreDataMappingReader.read(xml: Array(text.utf8), file: "f") }

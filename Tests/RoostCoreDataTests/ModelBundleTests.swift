@@ -81,7 +81,7 @@ struct ModelBundleTests {
         #expect(error.code == .unsupported && error.message.contains("Xcode 4"))
     }
 
-    @Test("a missing path, an empty directory and a file that is no model each have their error")
+    @Test("a missing path, an empty directory and a file that is not a model each have their own error")
     func nothing() throws {
         #expect(try failure { try CoreDataModelReader.read(at: directory.file("none")) }.code == .notFound)
         try FileManager.default.createDirectory(

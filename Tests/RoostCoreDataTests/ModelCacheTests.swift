@@ -59,7 +59,8 @@ struct ModelCacheTests {
         #expect(error.code == .limitExceeded)
     }
 
-    /// Eight million zero bytes as a DEFLATE stream with fixed codes: a literal 0, then matches of length 258 at distance 1.
+    /// Eight million zero bytes as a DEFLATE stream with fixed codes: a literal 0, then matches of
+    /// length 258 at distance 1.
     static let zeros: [UInt8]? = {
         var bytes: [UInt8] = []
         var (buffer, count): (UInt64, Int) = (0, 0)

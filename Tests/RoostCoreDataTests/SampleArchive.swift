@@ -1,4 +1,5 @@
-/// A compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and everything a property can have.
+/// A compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and everything a
+/// property can have.
 func sampleArchive() -> [UInt8] {
     var a = ArchiveWriter()
     let null = TestPlist.uid(0)

@@ -22,7 +22,8 @@ struct CommitFeedTests {
             look(at: generation)
         }
 
-        /// The notices since the last call, as generations; a minus sign for one that is not complete.
+        /// The notices since the last call, as generations; a minus sign for one that is not
+        /// complete.
         var taken: [String] {
             list.withLock { notices in
                 defer { notices = [] }
@@ -30,7 +31,8 @@ struct CommitFeedTests {
             }
         }
 
-        /// Commits begin; the result is their numbers, which are also kept for ``end(_:_:_:number:)``.
+        /// Commits begin; the result is their numbers, which are also kept for
+        /// ``end(_:_:_:number:)``.
         @discardableResult
         func begin(_ count: Int = 1) -> [Int] {
             let numbers = (0..<count).map { _ in feed.beginCommit() }

@@ -44,7 +44,7 @@ struct MetadataDocumentTests {
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"a":2.0,"b":1,"é":true}"#)
     }
 
-    @Test("a key that starts with $ at the top level is no tag")
+    @Test("a top-level metadata key that starts with $ is not a tag")
     func topLevelDollar() throws {
         let metadata: [String: MetadataValue] = ["$date": .double(3)]
         #expect(try MetadataDocument.decode(MetadataDocument.encode(metadata)) == metadata)

@@ -52,7 +52,7 @@ struct NamesAndURLsTests {
     }
 
     @Test(
-        "what is no object URI is not taken for one",
+        "text that is not an object URI is not accepted as one",
         arguments: [
             "", "x-roost://", "x-coredata://A/B/p1", "x-roost://nouuid/Track/p1",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/42",
@@ -75,7 +75,7 @@ struct NamesAndURLsTests {
         #expect(location.path == path)
     }
 
-    @Test("bare paths are no store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
+    @Test("bare paths are not store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
     func barePaths(_ text: String) { #expect(StoreLocation(text: text) == nil) }
 
     @Test("a registry finds types by name, recognizes bare paths, and suggests what was meant")

@@ -47,7 +47,7 @@ struct RecordTests {
         #expect((1..<4).allSatisfy { batch.record(at: $0) == batch.record(at: 0) })
     }
 
-    @Test("the bytes are those that RECORD-FORMAT.md draws")
+    @Test("an encoded record has the bytes shown in RECORD-FORMAT.md")
     func documentedExample() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

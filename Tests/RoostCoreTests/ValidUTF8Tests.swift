@@ -41,7 +41,7 @@ struct ValidUTF8Tests {
         }
     }
 
-    @Test("every sequence of up to three bytes behind ASCII is judged as the standard library does")
+    @Test("UTF-8 validation of up to three bytes after ASCII agrees with the standard library")
     func short() {
         let edges: [UInt8] = [
             0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,

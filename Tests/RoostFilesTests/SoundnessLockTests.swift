@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Soundness locks")
 struct SoundnessLockTests {
-    @Test("the first opener examines, others rely on it as long as somebody is there, and nobody on a failure")
+    @Test("the first opener examines a store, later ones rely on it while any is open, and none after a failure")
     func examining() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
@@ -16,7 +16,7 @@ struct SoundnessLockTests {
         #expect(
             code {
                 _ = try SoundnessLock.enter(forStoreAt: store, timeoutSeconds: 0) { () throws(StoreError) in
-                    // Nobody can rely on it while it goes on.
+                    // No other opener can rely on the examination while it runs.
                     guard code({ _ = try enter() }) == .busy else { return }
                     throw StoreError(.corrupted, "on purpose")
                 }

@@ -10,7 +10,8 @@ import Testing
     @_silgen_name("setfsgid") private func setfsgid(_ group: UInt32) -> Int32
 #endif
 
-/// Runs `body` as a user without rights, as far as files are concerned; only where the tests run as the superuser on Linux.
+/// Runs `body` with the file access of a user without rights, if the tests run as the superuser on
+/// Linux.
 func asNobody<Result>(_ body: () throws -> Result) rethrows -> Result {
     #if canImport(Glibc)
         // The file-system user belongs to the thread, and `body` does not leave it.
@@ -127,7 +128,7 @@ struct StoreFileTests {
         #expect(try !directory.names.contains("victim"))
     }
 
-    @Test("nothing is created in a directory in which everybody may replace files")
+    @Test("nothing is created in a directory in which every user may replace files")
     func unsafeDirectory() throws {
         let directory = try directory.get()
         #expect(chmod(directory.path, 0o777) == 0)
@@ -225,7 +226,7 @@ struct StoreFileTests {
         #expect(try directory.names == (others + ["store"]).sorted())
     }
 
-    @Test("nobody but the holder of the claim on a store sweeps its temporary files")
+    @Test("only the holder of the claim on a store sweeps its temporary files")
     func claimedSweeping() throws {
         let directory = try directory.get()
         let store = directory.file("store")
@@ -257,7 +258,7 @@ struct StoreFileTests {
         #expect(try directory.names == ["store", "store.lock"])
     }
 
-    @Test("removing what does not exist is no error, removing a directory is")
+    @Test("removing a file that does not exist succeeds, removing a directory is an error")
     func removing() throws {
         let directory = try directory.get()
         try StoreFile.remove(directory.file("absent"))

@@ -71,7 +71,7 @@ struct StoreLockTests {
         #expect(code { try shared.releaseRemovingFile() } == .invalidRequest)
     }
 
-    @Test("a waiting opener gets the lock when its holder lets go")
+    @Test("a waiting opener gets the lock when its holder releases it")
     func waiting() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -275,7 +275,7 @@ struct StoreLockTests {
         }
     #endif
 
-    @Test("a child process does not keep a lock that its parent let go")
+    @Test("a child process does not keep a lock that its parent released")
     func childProcess() throws {
         let path = try directory.get().file("store")
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)

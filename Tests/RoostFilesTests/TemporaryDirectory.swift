@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of a test's own, removed when the test lets go of it.
+/// A directory for one test, removed when the test releases it.
 final class TemporaryDirectory: Sendable {
     let path: String
 

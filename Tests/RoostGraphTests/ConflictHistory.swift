@@ -146,8 +146,8 @@ final class ConflictHistory {
 
     /// Keeps old references that another context changed.
     ///
-    /// Deleting an object clears the references without an inverse that the store has, and references
-    /// that changed here.
+    /// Deleting an object clears the references without an inverse that the store has, and
+    /// references that changed here.
     private func keepOldFavorites(of lane: Lane, _ before: PlainGraph) {
         for (id, node) in before.nodes {
             guard let old = node.one["favorite"], lane.current.nodes[old] == nil, lane.current.nodes[id] != nil,

@@ -58,7 +58,7 @@ struct DocumentLoaderTests {
         }
     }
 
-    /// What is loaded, batch by batch.
+    /// One batch to load.
     private enum Part {
         case records(RecordBatch)
         case links(LinkBatch)
@@ -246,7 +246,7 @@ struct DocumentLoaderTests {
         try store.close()
     }
 
-    @Test("who waits for a load to end goes on with what it loaded", arguments: [false, true])
+    @Test("a writer that waits for a load to end continues with the loaded content", arguments: [false, true])
     func waiting(isLoad: Bool) throws {
         for _ in 0..<5 {
             let store = try bench.type.create(bench.location(), model: model, options: options)
@@ -285,7 +285,7 @@ struct DocumentLoaderTests {
         }
     }
 
-    /// What a thread came to.
+    /// The error of a thread, if any.
     private final class Outcome: Sendable {
         private let state = RoostCore.Mutex<String?>(nil)
         func note(_ error: any Error) { state.withLock { $0 = "\(error)" } }

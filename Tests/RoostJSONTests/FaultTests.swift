@@ -13,7 +13,7 @@ import Testing
         import Musl
     #endif
 
-    /// A small file system in memory, for the superuser only; unmounted when the test lets go of it.
+    /// A small file system in memory, for the superuser only; unmounted when the test releases it.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-json-disk-" + UUID().uuidString
         var location: StoreLocation { StoreLocation(type: "json", path: "\(path)/store") }
@@ -49,7 +49,7 @@ import Testing
 
     @Suite("JSON on a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
     struct JSONFullDiskTests {
-        @Test("a commit that finds no space says so, loses nothing, and the store goes on when there is room")
+        @Test("a JSON commit on a full disk reports the error, loses nothing, and succeeds once there is space")
         func commits() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
@@ -170,7 +170,7 @@ struct JSONFailingFilesTests {
         try storage.withFiles { (files) throws(StoreError) in
             files.journal?.failure = StoreError(.ioFailure, "as if a flush had failed")
         }
-        // What the failed commit left behind the journal's last frame.
+        // The bytes that the failed commit left after the journal's last frame.
         try bench.write(journal + [1, 2, 3], to: "store-journal")
         let other = try bench.open(readOnly: true)
         #expect(try other.state() == store.state())

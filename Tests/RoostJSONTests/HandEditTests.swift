@@ -76,7 +76,7 @@ struct HandEditTests {
         try store.close()
     }
 
-    /// Puts `slip` into the document; where its text is not in it as it stands, an equal one is.
+    /// Makes the edit of `slip` in the document.
     private func slip(_ slip: Slip, into bench: Bench) throws {
         try bench.edit("store", slip.old, slip.new)
     }

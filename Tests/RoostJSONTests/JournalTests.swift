@@ -10,7 +10,7 @@ private struct Abandoned {
     let bench: Bench
     /// By number of commits in the journal.
     var states: [StoreTally] = []
-    /// Where each frame ends, the header first.
+    /// The end of the header and of each frame.
     var ends: [Int] = [JournalHeader.byteCount]
     let document: [UInt8]
     let journal: [UInt8]
@@ -21,7 +21,7 @@ private struct Abandoned {
         try first.change { try $0.insert(ObjectID("Book", key: 1), values: ["title": "begin"]) }
         try first.close()
         document = try bench.bytes()
-        // Let go of without closing: what a killed process leaves.
+        // Released without closing, as by a killed process.
         var store: (any PersistentStore)? = try bench.open()
         try states.append(#require(store).state())
         for number in 1...commits {
@@ -80,7 +80,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a writer cuts an unfinished commit off and goes on behind the last whole one")
+    @Test("a writer cuts off an unfinished commit and continues after the last whole one")
     func goingOnAfterACut() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench

@@ -196,7 +196,7 @@ struct LifeCycleTests {
         #expect(try mode("store") == 0o640)
     }
 
-    @Test("a store that was replaced or destroyed leaves no journal behind, and a journal's commits are not lost")
+    @Test("replacing or destroying a store leaves no journal, and the journal's commits are not lost")
     func replacing() throws {
         let bench = try Bench()
         for name in ["a", "b"] {
@@ -222,7 +222,7 @@ struct LifeCycleTests {
         #expect(try bench.names.filter { $0 != "a.lock" } == [])
     }
 
-    @Test("a link leads to the store, a pipe or a directory to an error")
+    @Test("opening follows a link to the store and refuses one where the journal belongs")
     func links() throws {
         let bench = try Bench()
         let store = try bench.create()

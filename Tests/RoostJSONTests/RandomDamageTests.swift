@@ -34,7 +34,7 @@ private struct Numbers {
     }
 }
 
-/// What no checksum protects may say anything; it must never trap.
+/// Damage that no checksum covers may give any result or error, but never a trap.
 @Suite("Random damage")
 struct RandomDamageTests {
     private let seed = UInt64.random(in: 1...999_999)

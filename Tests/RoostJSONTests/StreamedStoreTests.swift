@@ -13,7 +13,8 @@ struct StreamedStoreTests {
 
     init() throws { bench = try Bench() }
 
-    /// Makes a store with two entities that have records, one that has none, and two kinds of links.
+    /// Makes a store with two entities that have records, one that has none, and two kinds of
+    /// links.
     private func fill(_ model: ManagedObjectModel? = nil) throws {
         let store = try bench.type.create(
             bench.location(), model: try model ?? flatModel(),
@@ -105,7 +106,7 @@ struct StreamedStoreTests {
         #expect(try !(openOnce() is StreamedJSONStore))
     }
 
-    @Test("no changed byte goes unnoticed by whoever reads all lists")
+    @Test("reading all lists notices any changed byte")
     func damage() throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
@@ -179,7 +180,7 @@ struct StreamedStoreTests {
     }
 
     @Test(
-        "lists and records that are not in order, or not those that the tally counts, are refused",
+        "lists and records that are out of order or differ from the tally are refused",
         arguments: [
             ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),

@@ -137,7 +137,7 @@ extension PersistentStore {
         }
     }
 
-    /// Sets a book's page count, which tells the commits apart.
+    /// Sets a book's page count, which distinguishes the commits.
     func setPages(_ pages: Int64, of key: Int64 = 1, version: UInt32) throws {
         try change {
             try $0.update(ObjectID("Book", key: key), version: version, values: ["title": "x", "pages": .int(pages)])

@@ -4,7 +4,8 @@ import Testing
 struct JSONCase: Sendable, CustomTestStringConvertible {
     var kind: String
     var bytes: [UInt8]
-    /// The column at which a refused text stops being right, where it is on the first line and worth a check.
+    /// The column at which a refused text stops being right, where it is on the first line and
+    /// worth a check.
     var column: Int?
 
     init(_ kind: String, _ text: String, column: Int? = nil) {

@@ -132,7 +132,7 @@ struct BulkLoadTests {
         try target.fill()
     }
 
-    @Test("a load holds the writer's place, and letting go of it gives it up")
+    @Test("a bulk load blocks other writers until it is released")
     func writersPlace() throws {
         let target = try TestStore()
         do {

@@ -211,7 +211,7 @@ struct CommitTests {
                 == .constraintViolation)
     }
 
-    @Test("values too long for a key are unique all the same, and told apart behind the part that fits")
+    @Test("values too long for a key are unique, even if they differ only after the part that fits")
     func longValues() throws {
         let test = try TestStore()
         let long = String(repeating: "x", count: 5000)

@@ -10,7 +10,7 @@ import Testing
 struct FormatTests {
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
 
-    @Test("a store tells the version of its file's format, which is the engine's unless the storage has one of its own")
+    @Test("a store reports its file's format version: the engine's, unless the storage has its own")
     func version() throws {
         #expect(try TestStore().store.metadata().formatVersion == MetaSpace.formatVersion)
         let other = try TestStore(isTrusted: false)
@@ -61,7 +61,7 @@ struct FormatTests {
         }
     }
 
-    @Test("a record's key that is read at once is the one that its parts give", arguments: [0, 3, 254, 255, 256])
+    @Test("a record key read in one step equals the key decoded in parts", arguments: [0, 3, 254, 255, 256])
     func recordKeysAtOnce(root: Int) throws {
         let reader = RecordKeyReader(root: root)
         var readCount = 0
@@ -113,7 +113,7 @@ struct FormatTests {
         }
     }
 
-    @Test("the end of a link is the one that its parts give, whatever its length")
+    @Test("a link's end read in one step equals the end decoded in parts, whatever its length")
     func linkEnds() throws {
         for place: Int64 in [0, 1, -1, 300, .min, .max] {
             for to in samples() {
@@ -123,7 +123,7 @@ struct FormatTests {
                     bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
                 }
                 #expect(end(bytes) == to)
-                // What differs in one byte behind the first end, or is longer or shorter, ends as its parts do, or has none.
+                // Keys that differ in one byte after the first end, or in length, have the end that their parts give, or none.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {
@@ -151,7 +151,7 @@ struct FormatTests {
         }
         #expect(bytes.count * 2 == text.count)
         #expect(bytes.withUnsafeBytes { $0.recordPlace } == nil)
-        // The same behind the number and the first end of a link: places and keys.
+        // The same bytes after the number and the first end of a link, as places and keys.
         #expect((StorageKey(record: 7, root: 1).bytes + bytes.dropFirst()).withUnsafeBytes { LinkKey($0) } == nil)
         for place: [UInt8] in [
             [0x80], [0x81], [0x81, 0], [0x82, 0, 1], [0x89, 1, 1, 1, 1, 1, 1, 1, 1, 1], [0],

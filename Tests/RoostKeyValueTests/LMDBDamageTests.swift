@@ -151,7 +151,7 @@ import RoostCore
                     damaged[page * 4096 + offset] = UInt8(value & 0xFF)
                     damaged[page * 4096 + offset + 1] = UInt8(value >> 8)
                 }
-                // A leaf with four nodes or more; where its first two begin stands behind the header.
+                // A leaf with at least four nodes; the offsets of the first two follow the header.
                 guard word(0) == page, word(10) == 2, word(12) >= 24, word(18) < 4096 else { continue }
                 switch reason {
                 case "its keys are out of order":
@@ -176,7 +176,7 @@ import RoostCore
             let directory = try directory.get()
             let storage = try directory.open()
             #expect(try storage.integrityFindings().isEmpty)
-            // Behind the back of the open file: the number of the first page that a tree uses.
+            // Changes the number of the first page that a tree uses, without the open storage.
             let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
             var page = 2
             while page < good.count / 4096, good[page * 4096 + 10] != 2 { page += 1 }
@@ -226,7 +226,7 @@ import RoostCore
                 errorCode { _ = try LMDBStorage.create(path: missing, options: StoreOptions()) } == .missingDirectory)
         }
 
-        @Test("a link planted in the place of LMDB's lock file is not followed")
+        @Test("a symbolic link planted instead of LMDB's lock file is not followed")
         func plantedLink() throws {
             let directory = try directory.get()
             try directory.create().close()

@@ -12,7 +12,7 @@ import RoostCore
         import Musl
     #endif
 
-    /// A small file system in memory, for the superuser only; unmounted when the test lets go of it.
+    /// A small file system in memory, for the superuser only; unmounted when the test releases it.
     private final class SmallDisk {
         let path = NSTemporaryDirectory() + "roost-disk-" + UUID().uuidString
         var store: String { "\(path)/store" }
@@ -62,7 +62,7 @@ import RoostCore
                 path: disk.store, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0))
         }
 
-        @Test("a commit that finds no space says so, loses nothing, and the store goes on when there is room")
+        @Test("an LMDB commit on a full disk reports the error, loses nothing, and succeeds once there is space")
         func commits() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))

@@ -27,7 +27,7 @@ import RoostSystem
             try storage.close()
         }
 
-        @Test("a cursor seeks to the first key that is not before, goes on, and stays at the end")
+        @Test("a cursor seeks to the first key at or after the given one, continues, and stays at the end")
         func cursors() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -127,7 +127,7 @@ import RoostSystem
             }
         }
 
-        @Test("a cursor in a write transaction goes on after the key it stands on was deleted")
+        @Test("a cursor in a write transaction continues after its current key was deleted")
         func deletingUnderCursor() throws {
             let storage = try directory.get().create()
             let seen = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -183,7 +183,7 @@ import RoostSystem
                         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put(bad, "v") }
                     } == .limitExceeded)
             }
-            // A shorter value in the place of a longer one keeps its pages; the examination knows that.
+            // A shorter value that replaces a longer one keeps its pages, and the examination accepts that.
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put(key, String(value.prefix(9000)))
             }
@@ -210,7 +210,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a long write shows at its commit, and is gone when it is given up")
+        @Test("a long write becomes visible at its commit and leaves nothing when it is abandoned")
         func longWrite() throws {
             let storage = try directory.get().create()
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -250,7 +250,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a small map grows without anybody seeing it")
+        @Test("a small map grows without the caller noticing")
         func growth() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let runs = Mutex(0)
@@ -451,7 +451,7 @@ import RoostSystem
             #expect(try directory.open().read().entries() == ["a=1"])
         }
 
-        @Test("a hard link that is planted where LMDB's lock file belongs is refused, and what it leads to stays")
+        @Test("a hard link planted instead of LMDB's lock file is refused, and its file stays unchanged")
         func plantedHardLink() throws {
             let directory = try directory.get()
             try directory.create().close()

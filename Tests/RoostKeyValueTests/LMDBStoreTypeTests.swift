@@ -97,7 +97,7 @@ import RoostCore
             try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
             #expect(errorCode { _ = try type.open(location, options: options(other)) } == .modelMismatch)
-            // The refused opening let go of everything.
+            // The refused opening released everything.
             try type.destroy(location)
         }
 
@@ -143,7 +143,7 @@ import RoostCore
             #expect(try directory.names == ["store"])
         }
 
-        @Test("replacing puts a finished store in the place of another")
+        @Test("replacing puts a finished store at the location of another")
         func replacing() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let old = try type.create(location, model: try model(), options: options())
@@ -173,7 +173,7 @@ import RoostCore
             #expect(errorCode { try type.replace(new, with: location, overwriting: true) } == .notFound)
         }
 
-        @Test("a handle on a store that was replaced behind its back says so")
+        @Test("a handle on a store that was replaced on disk throws storeReplaced")
         func replacedWhileOpen() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let store = try type.create(location, model: try model(), options: options())
@@ -287,7 +287,7 @@ import RoostCore
                 #expect(errorCode { try insert(2, "two", into: reading) } == .readOnly)
                 #expect(try directory.names == ["store"])
                 #expect(try directory.bytes() == bytes)
-                // Somebody who may writes to it.
+                // A user with the right to do so writes to it.
                 _ = setfsuid(UInt32(bitPattern: user))
                 let handle = try #require(FileHandle(forUpdatingAtPath: directory.store))
                 try handle.seekToEnd()
@@ -297,7 +297,7 @@ import RoostCore
                 try reading.close()
             }
 
-            @Test("LMDB's lock file of another user keeps nobody from reading", .enabled(if: geteuid() == 0))
+            @Test("LMDB's lock file of another user does not prevent reading", .enabled(if: geteuid() == 0))
             func lockFileOfAnother() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
@@ -315,7 +315,7 @@ import RoostCore
             }
         #endif
 
-        @Test("a store whose lock file somebody removes while it is open is used no longer")
+        @Test("a store whose lock file is removed while it is open throws storeReplaced")
         func removedLockFile() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())

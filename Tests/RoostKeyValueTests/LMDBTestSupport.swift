@@ -6,7 +6,7 @@ import RoostCore
     @testable import RoostLMDB
     import Testing
 
-    /// A directory of a test's own, removed when the test lets go of it.
+    /// A directory for one test, removed when the test releases it.
     final class LMDBDirectory: Sendable {
         let path: String
 

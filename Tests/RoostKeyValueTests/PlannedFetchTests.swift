@@ -96,7 +96,7 @@ extension PlannedFetchTests {
     }
 }
 
-/// What fetches look at, counted.
+/// The records and index entries that fetches visit, counted.
 @Suite("Visits of fetches")
 struct FetchVisitTests {
     /// Objects, 20 000 unless the environment asks for more.
@@ -169,7 +169,7 @@ struct FetchVisitTests {
         #expect(visited <= reach + 100, "\(plan)")
     }
 
-    @Test("everything is visited where nothing leads to the objects")
+    @Test("a condition without an index visits everything")
     func scan() throws {
         let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", to: .int(1))))
         #expect(visited == Self.count)
@@ -177,7 +177,7 @@ struct FetchVisitTests {
         #expect(plan.filteredAfterwards.count == 1)
     }
 
-    @Test("conditions on the objects behind one relationship, of which one must be met, read those once")
+    @Test("alternative conditions across one relationship read its destinations once")
     func eitherBehind() throws {
         let either =
             FetchRequest.Predicate.compare("group.name", using: .contains, with: "77")
@@ -434,7 +434,7 @@ private struct PlanSample {
         }
     }
 
-    /// A condition on objects that relationships lead to.
+    /// Returns a condition on the destinations of relationships.
     private func related(
         _ name: String, _ depth: Int, _ generator: inout SeededGenerator
     ) -> FetchRequest.Predicate {

@@ -25,7 +25,7 @@ struct SnapshotTests {
         #expect(code { _ = try old.ids(of: "Artist") } == .closed)
     }
 
-    @Test("records page behind an ID, and come by ID in the order asked for")
+    @Test("records page after an ID, and are read by ID in the order asked for")
     func paging() throws {
         let test = try TestStore()
         try test.fill()
@@ -135,7 +135,7 @@ struct SnapshotTests {
         #expect(code { _ = try type.open(location, options: StoreOptions()) } == .notFound)
     }
 
-    /// Writes behind the engine's back.
+    /// Writes to the storage without the engine.
     private func tamper(_ test: TestStore, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Void) throws {
         try test.storage.write(timeoutSeconds: 0, body)
     }
@@ -172,8 +172,9 @@ struct SnapshotTests {
         #expect(try !test.findings().isEmpty)
     }
 
-    /// Where a byte is damaged, from the record's start or, when negative, from its end; what only the checksum tells is compared
-    /// where the storage may have changed it.
+    /// `place` is the damaged byte's offset from the record's start or, if negative, from its end.
+    ///
+    /// Damage that only the checksum shows is found only if the storage is not trusted.
     @Test(
         "a damaged record costs only itself, is named, and is a finding",
         arguments: [(-1, false), (14, false), (14, true)])

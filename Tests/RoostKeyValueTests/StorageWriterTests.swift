@@ -10,10 +10,12 @@ import Testing
     struct StorageWriterTests {
         private let directory = Result { try LMDBDirectory() }
 
-        /// What an operation should have answered, told to the test by a transaction that is given up.
+        /// The error with which an operation that answered wrongly ends the transaction and the
+        /// test.
         private static func differs(_ what: String) -> StoreError { StoreError(.internalInconsistency, what) }
 
-        /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the whole, walked through by a cursor.
+        /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the
+        /// whole, walked through by a cursor.
         private static func change(
             _ storage: any OrderedKeyValueStorage, _ space: KeySpace, seed: UInt64
         ) throws {
@@ -41,7 +43,7 @@ import Testing
                             throw differs("step \(step): delete of \(key)")
                         }
                     case 8 where step < 4000:
-                        // Longer than all others, and behind them.
+                        // Sorted after all other keys.
                         appended += 1
                         try writer.append("x\(appended)", value, space)
                         expected["x\(appended)"] = value
@@ -89,7 +91,7 @@ import Testing
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        /// Appends to a space in a long write of several parts, with keys of six digits, each `step` behind the one before.
+        /// Appends keys of six digits to a space in a long write of several parts, in steps of 10.
         private static func load(_ storage: LMDBStorage, _ space: KeySpace) throws {
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
@@ -121,7 +123,7 @@ import Testing
             #expect(roomy * 3 < full * 2, "\(roomy) and \(full)")
         }
 
-        @Test("new records whose keys come behind all others fill the pages, commit after commit")
+        @Test("new records with ascending keys fill the pages, commit after commit")
         func ascending() throws {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -141,7 +143,7 @@ import Testing
                     }
                 }
             }
-            // Eight bytes of header, two of place and six of key each; half as much again for what commits leave behind.
+            // Eight bytes of header, two of place and six of key each, plus half for what commits leave.
             #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
             #expect(try storage.integrityFindings().isEmpty)
         }
@@ -152,7 +154,7 @@ import Testing
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 0..<5000 {
                     let key = "\(10_000 + index)"
-                    // The key right behind another one, where a placeholder would be.
+                    // The key immediately after another one, where a placeholder would be.
                     try writer.append(key, "v", .unique)
                     try writer.append(key + "\0", "v", .unique)
                     guard index % 100 == 99 else { continue }

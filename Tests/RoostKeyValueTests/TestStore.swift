@@ -5,7 +5,8 @@ import RoostMemory
 import RoostSystem
 import Testing
 
-/// A model with everything the engine keeps: a hierarchy, constraints, indexes, and relationships of every kind.
+/// A model with everything the engine keeps: a hierarchy, constraints, indexes, and relationships
+/// of every kind.
 func musicModel() throws -> ManagedObjectModel {
     try ManagedObjectModel(
         entities: [
@@ -58,10 +59,11 @@ func musicModel() throws -> ManagedObjectModel {
         })
 }
 
-/// A storage in memory that passes for one in a file of another format, whose bytes can change while nobody looks.
+/// A storage in memory that poses as a file in another format, whose bytes other programs can
+/// change.
 final class UntrustedStorage: OrderedKeyValueStorage {
     private let base: MemoryStorage
-    /// How many of the next flushes fail.
+    /// The number of following flushes that fail.
     private let failingSyncCount: Mutex<Int>
 
     init(_ base: MemoryStorage, failingSyncCount: Int = 0) {

@@ -137,7 +137,7 @@ struct TreeTests {
         var expected = SortedArray()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for number in (10_000..<14_000).reversed() {
-                // Every other one behind the one before, so that the pages are not filled in order alone.
+                // Every other key follows the one before, so the pages are not filled in order alone.
                 let key = Array("\(number ^ 1)".utf8)
                 try writer.put(StorageKey(key), [UInt8](repeating: 1, count: byteCount), in: .links)
                 guard try writer.contains(StorageKey(key), in: .links) else {
@@ -187,7 +187,7 @@ struct TreeTests {
         #expect(failure == .invalidRequest)
     }
 
-    @Test("a cursor of a write transaction goes on behind its key after changes")
+    @Test("a cursor of a write transaction continues after its key when entries change")
     func cursorAcrossWrites() throws {
         let storage = MemoryStorage()
         let left = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -197,7 +197,7 @@ struct TreeTests {
             while try cursor.next() {
                 let key = cursor.key.recordPlace?.key ?? 0
                 seen.append(key)
-                // Removes the entry itself, or the one behind it.
+                // Removes the entry itself, or the one after it.
                 try writer.delete(StorageKey(record: key % 3 == 0 ? key : key + 1, root: 0), in: .records)
             }
             return seen
@@ -228,7 +228,7 @@ struct TreeTests {
         #expect(wasThere)
     }
 
-    @Test("a long write that is let go of leaves nothing and frees the writer's place")
+    @Test("a long write that is released without a commit leaves nothing and admits the next writer")
     func letGo() throws {
         let storage = MemoryStorage()
         do {

@@ -91,7 +91,7 @@ struct ConversionFailureTests {
             options: ConversionOptions(overwrites: overwrites, cancellation: cancellation))
     }
 
-    /// What a store holds: the bytes of a file, the digest and metadata of anything else.
+    /// Returns the content of a store: the bytes of a file, the digest and UUID of anything else.
     private func contents(_ type: String, _ path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
@@ -102,7 +102,7 @@ struct ConversionFailureTests {
         return text
     }
 
-    /// What is left of a destination: files beside the source's, or a store of that name.
+    /// Returns what is left of a destination: files beside the source's, or a store of that name.
     private func leftovers(_ directory: TemporaryDirectory, _ type: String, _ destination: String) throws -> [String] {
         guard !Sample.fileTypes.contains(type) else {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }
@@ -136,7 +136,7 @@ struct ConversionFailureTests {
         #expect(error?.message.contains("'Book'") == true || error?.message.contains("'Person'") == true)
     }
 
-    @Test("for a damaged record names it, and goes on without it when asked to", arguments: Sample.writingTypes)
+    @Test("a conversion names a damaged record, and continues without it on request", arguments: Sample.writingTypes)
     func skipsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
@@ -161,7 +161,7 @@ struct ConversionFailureTests {
         #expect(Set(report.skipped) == Set(damaged.map(\.description)))
         #expect(report.objects == 4501)
         #expect(report.verified)
-        // Three authors of two books each; friends 1-2, 2-3 and 1499-1500; a fifth of the books stood on shelf 3.
+        // Three authors of two books each; friends 1-2, 2-3 and 1499-1500; a fifth of the books were on shelf 3.
         let dangling = Dictionary(uniqueKeysWithValues: report.dangling.map { ($0.relationship, $0.count) })
         #expect(dangling["Book.author"] == 6)
         #expect(dangling["Person.friends"] == 3)

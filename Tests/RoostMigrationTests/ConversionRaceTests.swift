@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Conversions into one destination")
 struct ConversionRaceTests {
-    /// What a conversion that came in between threw, and what it left.
+    /// The result of a conversion that runs during another one.
     private final class Outcome: Sendable {
         let error = Mutex<StoreError?>(nil)
         let wasCalled = Mutex(false)
@@ -61,7 +61,7 @@ struct ConversionRaceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("nobody sweeps the new store away before it has its name", arguments: Sample.fileTypes)
+    @Test("a sweep does not remove the new store before it has its name", arguments: Sample.fileTypes)
     func sweeping(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()

@@ -50,7 +50,7 @@ struct ConversionRefusalTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: a.path)) == before)
     }
 
-    @Test("when something else than a store stands under the destination's name", arguments: Sample.fileTypes)
+    @Test("a conversion does not replace a file that is not a store", arguments: Sample.fileTypes)
     func foreignFile(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))

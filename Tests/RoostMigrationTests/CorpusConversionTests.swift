@@ -66,7 +66,7 @@ import RoostMigration
             }
             #expect(counts == facts.entities.filter { $0.value > 0 })
             #expect(report.objects == facts.entities.values.reduce(0, +))
-            // A join table is a many-to-many relationship; links of one without inverse are no join table's.
+            // A join table holds a many-to-many relationship; links of a relationship without an inverse have none.
             let paired = store.model.linkRelationships.filter { $0.inverse != nil }.map(\.name.description)
             let links = report.relationships.filter { paired.contains($0.relationship) }.map(\.count)
             #expect(links.sorted() == facts.joinTables.values.filter { $0 > 0 }.sorted())

@@ -7,17 +7,19 @@ import RoostMigration
     import RoostConformance
     import Testing
 
-    /// Real stores of Apple's through the versions of their models, and real mapping models on generated data.
+    /// Real stores of Apple's through the versions of their models, and real mapping models on
+    /// generated data.
     @Suite(
         "Stores and mapping models of the corpus migrate",
         .enabled(if: CorpusStore.isPresent, "the corpus is absent; set ROOST_CORPUS"))
     struct CorpusMigrationTests {
         private let manager = MigrationManager(registry: .standard)
 
-        /// The versions whose mapping models are code, so that nothing can lead to them here.
+        /// The versions whose mapping models are code, so that they are unreachable here.
         private static let unreachable = ["SampleModel3", "CoreDataMigration_Example 3", "Model2"]
 
-        /// A version with a uniqueness constraint that the store's content breaks until code has merged its duplicates.
+        /// A version with a uniqueness constraint that the store's content breaks until code has
+        /// merged its duplicates.
         private static let constrained = "CoreDataMigration_Example 4"
 
         @Test(

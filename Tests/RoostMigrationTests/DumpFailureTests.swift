@@ -170,7 +170,7 @@ struct DumpFailureTests {
     }
 
     @Test(
-        "text that is something else is no dump",
+        "text in another form is not accepted as a dump",
         arguments: ["", "\n", "x", "SQLite format 3\u{0}", "[]", "{}", "{\"a\": 1}", "[1]\n[2]", "\u{FEFF}{}"])
     func somethingElse(text: String) throws {
         let error = try #require(try failure(DumpText(text)))

@@ -4,12 +4,12 @@ import RoostFiles
 import RoostMigration
 import Testing
 
-/// Files that stand where a new store would keep its log, its journal or its locks.
+/// Files at the names that a new store would use for its log, journal or locks.
 @Suite("A file beside a new store's name")
 struct NeighbourTests {
     private let manager = MigrationManager(registry: .standard)
 
-    /// What a store of each type takes for its own: what it would overwrite or remove.
+    /// The suffixes of the files that a store of each type owns, and would overwrite or remove.
     private static let ownSuffixes = ["sqlite": ["-wal", "-shm", "-journal"], "lmdb": ["-lock"], "json": ["-journal"]]
     private static let own = Sample.fileTypes.flatMap { type in (ownSuffixes[type] ?? []).map { (type, $0) } }
 
@@ -30,7 +30,7 @@ struct NeighbourTests {
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
         try Sample.store(type, a.path, people: 5).close()
-        // Another store, as somebody may well have called it; then a user's text.
+        // Another store with that name, and a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
         for content in [try bytes(a.path), Data("poetry".utf8)] {
             try write(content, b.path + suffix)
@@ -74,7 +74,7 @@ struct NeighbourTests {
         #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
     }
 
-    @Test("is no hindrance when nothing is in it", arguments: own, [0, 32 << 10])
+    @Test("an empty file beside a new store's name does not prevent creating the store", arguments: own, [0, 32 << 10])
     func empty(own: (type: String, suffix: String), byteCount: Int) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: own.type, path: directory.file("a"))
@@ -95,9 +95,10 @@ struct NeighbourTests {
         #expect(try directory.names() == ["a", "b", "c"])
     }
 
-    /// The index of SQLite's log, and LMDB's table of readers, which a program that was killed leaves.
+    /// The index of SQLite's log, and LMDB's table of readers, which a program that was killed
+    /// leaves.
     @Test(
-        "is no hindrance when it is an index or a table that a store had that is gone",
+        "a log index or reader table left by a removed store does not prevent creating a new one",
         arguments: own.filter { ["-shm", "-lock"].contains($0.1) })
     func leftover(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
@@ -116,7 +117,8 @@ struct NeighbourTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    /// The file that is made beside the name has a longer one, with another suffix while it is open.
+    /// The file that is made beside the name has a longer one, with another suffix while it is
+    /// open.
     @Test(
         "needs a name, so a store whose name leaves no room for it is refused, by the name that was given",
         arguments: Sample.fileTypes)

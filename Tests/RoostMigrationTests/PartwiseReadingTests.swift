@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Reading a finished destination in parts")
 struct PartwiseReadingTests {
-    /// A store with gaps between its keys, so that parts end between them, on them and behind them.
+    /// Creates a store with gaps between its keys, so that parts end between, on and after keys.
     private func store(_ type: String, _ directory: TemporaryDirectory) throws -> any PersistentStore {
         let store = try Sample.store(type, directory.file("a"), people: 40)
         var changes = ChangeSet(model: store.model)
@@ -15,7 +15,7 @@ struct PartwiseReadingTests {
         return store
     }
 
-    /// What a store of the same model with so much more content would hold.
+    /// Returns the tally of a store of the same model with 100,000 times the content.
     private func exaggerated(_ tally: StoreTally) -> StoreTally {
         var tally = tally
         for number in tally.entities.indices { tally.entities[number].count *= 100_000 }

@@ -84,7 +84,7 @@ import Testing
             #expect(try directory.names().filter { $0.hasPrefix("notes.sqlite.backup-") }.count == 1)
         }
 
-        @Test("its programs are those that are tested here")
+        @Test("the programs of the README are the ones tested here")
         func text() throws {
             let readme = try Self.readme()
             let tested = Self.squeezed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))

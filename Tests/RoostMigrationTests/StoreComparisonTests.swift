@@ -105,7 +105,7 @@ struct StoreComparisonTests {
         try store.close()
     }
 
-    @Test("a damaged record is a finding, and the check goes on behind it")
+    @Test("a damaged record is a finding, and the check continues after it")
     func damagedRecord() throws {
         let directory = try TemporaryDirectory()
         let base = try Sample.store("memory", directory.file("a"), people: 300)

@@ -127,7 +127,7 @@ struct StoreMaintenanceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("an SQLite store that is open is compacted in place, as far as its readers allow")
+    @Test("an open SQLite store is compacted in place, to the extent that its readers allow")
     func inPlace() throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()
@@ -198,7 +198,7 @@ struct StoreMaintenanceTests {
         #expect(try !maintenance.compact(location).inPlace)
     }
 
-    @Test("a store that was changed behind its back is not compacted, which would hide that", arguments: [false, true])
+    @Test("a store changed by another program is not compacted, because that would hide it", arguments: [false, true])
     func changed(isOpen: Bool) throws {
         guard Self.fileTypes.contains("sqlite") else { return }
         let directory = try TemporaryDirectory()

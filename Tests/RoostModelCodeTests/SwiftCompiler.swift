@@ -41,7 +41,8 @@ struct SwiftCompiler {
             ["-typecheck", "-swift-version", "6", "-parse-as-library", "-I", try module.get().path] + options + files)
     }
 
-    /// Compiles a program from Swift code and the module's source, runs it and returns what it prints.
+    /// Compiles a program from Swift code and the module's source, runs it and returns what it
+    /// prints.
     static func output(of texts: [String]) throws -> String {
         let directory = try TemporaryDirectory()
         var files: [String] = [stub]

@@ -10,8 +10,9 @@
 
     /// Random commits of many sessions on the same few objects.
     ///
-    /// Each commit is made from a snapshot that others overtake. So commits meet at the same object,
-    /// the same unique value, the same link, a link to an object that is deleted, the end of a list.
+    /// Each commit is made from a snapshot that others overtake. So commits meet at the same
+    /// object, the same unique value, the same link, a link to an object that is deleted, the end
+    /// of a list.
     @Suite(
         "Writers that meet on a server", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct MeetingWritersTests {

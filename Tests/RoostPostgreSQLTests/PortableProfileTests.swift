@@ -54,7 +54,8 @@
             try log?.requireNoViolation()
         }
 
-        /// The lease ends, because its row is removed, while the server is at the end of the commit.
+        /// The lease ends, because its row is removed, while the server is at the end of the
+        /// commit.
         @Test("report a commit as what it was if the lease ends before the answer comes")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()

@@ -14,7 +14,8 @@
     struct PostgreSQLHostileTests {
         private let type = PostgreSQLStoreType()
 
-        /// Texts that break out of literals, identifiers, arrays, or statements of careless programs.
+        /// Texts that break out of literals, identifiers, arrays, or statements of careless
+        /// programs.
         static let texts: [String] = {
             let heads = [
                 "", "'", "\"", "\\", "\\'", "''", "\"\"", "$1", "$$", "{", "}", ",", "(", ")", ";", "--", "/*", "*/",

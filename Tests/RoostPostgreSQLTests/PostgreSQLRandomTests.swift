@@ -14,8 +14,8 @@
     struct PostgreSQLRandomTests {
         private static let memory = StoreFixture(MemoryStoreType(), keepsClosedStores: true)
 
-        /// A failure names the seed; `ROOST_LOCKSTEP_SEED` repeats a run, `ROOST_LOCKSTEP_OPERATIONS`
-        /// makes it longer.
+        /// A failure names the seed; `ROOST_LOCKSTEP_SEED` repeats a run,
+        /// `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
         @Test("leaves what a plain model has after random change sets")
         func lockStep() throws {
             try LockStep.run(
@@ -41,8 +41,8 @@
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }
 
-        /// The range is counted before it is read, by a statement without the parameter of the other
-        /// condition.
+        /// The range is counted before it is read, by a statement without the parameter of the
+        /// other condition.
         @Test("find a range of an index beside another condition", arguments: PostgreSQLProfile.allCases)
         func rangeBesideCondition(profile: PostgreSQLProfile) throws {
             var song = EntityDescription("Song", attributes: [.integer64("year"), .double("gain")])

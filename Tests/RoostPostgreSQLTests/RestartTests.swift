@@ -61,7 +61,8 @@
     @Suite(
         "A server that is killed", .enabled(if: PostgreSQLServer.parameters != nil, PostgreSQLServer.missing))
     struct RestartTests {
-        /// Four writers commit until it was done so often; `ROOST_POSTGRES_KILLS` sets another number.
+        /// Four writers commit until it was done so often; `ROOST_POSTGRES_KILLS` sets another
+        /// number.
         @Test(
             "keeps each acknowledged commit once, and the open store continues", arguments: [true, false],
             PostgreSQLProfile.allCases)

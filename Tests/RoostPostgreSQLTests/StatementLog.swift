@@ -4,8 +4,8 @@
 
     /// The statements that a server logged for connections of one name.
     ///
-    /// `Scripts/postgres` starts servers whose log lines begin with the name of the application, the
-    /// process and its transaction.
+    /// `Scripts/postgres` starts servers whose log lines begin with the name of the application,
+    /// the process and its transaction.
     struct StatementLog {
         /// A statement that the portable profile forbids.
         struct Violation: CustomStringConvertible {

@@ -10,7 +10,7 @@ final class BatchGraph: ObjectGraph {
     private let records: RecordBatch
     private let links: [RelationshipName: [Int64: [Int64]]]
     private(set) var readCount = 0
-    /// How often it was asked where a relationship leads from an object.
+    /// The number of requests for the destinations of an object's relationship.
     private(set) var linkReadCount = 0
 
     init(_ records: RecordBatch, links: [RelationshipName: [Int64: [Int64]]] = [:]) {
@@ -191,7 +191,7 @@ struct GraphPredicateTests {
     }
 
     @Test(
-        "quantifiers ask all objects that a relationship leads to",
+        "quantifiers examine all objects of a relationship",
         arguments: [
             (compare(path("tracks", "length"), .greater, .constant(150), .any), [1, 2]),
             (compare(path("tracks", "length"), .greater, .constant(150), .all), [2, 3]),
@@ -273,11 +273,11 @@ struct GraphPredicateTests {
             let predicate = compare(.path(of: subquery, ["@count"]), operation, .constant(number))
             #expect(try library.keys("Album", predicate) == expected)
         }
-        // The tracks of an album are read together: three albums, two of which have some.
+        // The tracks of each album are read together: three albums, two of them with tracks.
         #expect(library.graph.readCount == 4)
     }
 
-    @Test("what many records lead to is read once, and together")
+    @Test("an object that many records refer to is read once, together with others")
     func reading() throws {
         let library = try Library()
         let request = FetchRequest("Track", where: compare(path("album", "artist", "name"), .notEqual, .constant("x")))

@@ -264,7 +264,7 @@ struct ResidualFetchTests {
         return (keys, errors.count, fetch.visitedCount)
     }
 
-    /// What a fetch gives, and its errors on the way.
+    /// Returns the keys that a fetch finds, and its errors.
     private func readAll(_ fetch: ScanningFetch) -> ([Int64], [StoreError]) {
         var batch = RecordBatch(model: library.model)
         var (keys, errors): ([Int64], [StoreError]) = ([], [])
@@ -314,7 +314,7 @@ struct ResidualFetchTests {
         }
     }
 
-    @Test("a related record that is damaged costs the records that lead to it")
+    @Test("a damaged related record excludes only the records that refer to it")
     func damagedRelated() throws {
         let fetch = try ScanningFetch(
             FetchRequest("Track", where: predicate), model: library.model, visiting: FaultyVisitor(tracks),
@@ -357,7 +357,7 @@ struct ResidualFetchTests {
         }
     }
 
-    @Test("a regular expression that takes too long ends the fetch, behind what was found before")
+    @Test("a regular expression that takes too long ends the fetch after the records found so far")
     func deadline() throws {
         var tracks = RecordBatch(model: library.model)
         for key in Int64(1)...4 {

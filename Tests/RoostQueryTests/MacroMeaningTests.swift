@@ -68,7 +68,8 @@ struct MacroMeaningTests {
         }
     }
 
-    /// The same objects are chosen by Foundation on the Swift values and by the filter on the records.
+    /// The same objects are chosen by Foundation on the Swift values and by the filter on the
+    /// records.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
         _ place: SourceLocation = #_sourceLocation

@@ -4,7 +4,8 @@ import Testing
 @testable import RoostCore
 @testable import RoostQuery
 
-/// Layers of nodes, each of which leads to all nodes of the next layer: there are far more ways than nodes.
+/// Layers of nodes, each connected to all nodes of the next layer: there are far more paths than
+/// nodes.
 private struct Layers {
     static let width = 4
     static let depth = 6
@@ -55,12 +56,12 @@ private struct Layers {
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
     private static let far = Layers.path(Layers.depth, []).joined(separator: ".")
-    /// Nodes that are gone on from: the first one, and all of the layers up to the last.
+    /// The number of nodes that paths continue from: the first one, and all layers up to the last.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
 
     @Test(
-        "who asks whether there is a value goes on from each object once",
+        "a condition that asks whether a value exists follows each object once",
         arguments: [
             ("ANY \(far).number > 1000", false), ("ANY \(far).number == \(last)", true),
             ("ALL \(far).number > 20", true), ("NONE \(far).number == 7", true),
@@ -87,7 +88,7 @@ struct PathRepetitionTests {
         // The way to the middle, and from each node there on.
         let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)
         #expect(layers.graph.linkReadCount <= toMiddle + Layers.width * fromMiddle)
-        // And so where the path goes on behind the objects.
+        // The same if the path continues after the objects.
         let second = try Layers()
         #expect(try !second.holds("ANY SUBQUERY(\(near), $n, $n.number > 0).\(rest) > 1000"))
         #expect(second.graph.linkReadCount <= Self.nodeCount)

@@ -70,7 +70,7 @@ struct PredicateBuilderTests {
         #expect(error?.code == .unknownProperty)
     }
 
-    @Test("variables get values, except those that a subquery binds")
+    @Test("substitution gives values to variables, except to those bound by a subquery")
     func substituting() throws {
         let predicate = try P(
             format: "a = $x AND SUBQUERY(b, $x, $x.c = $y AND $x[$y] = TERNARY($y = 1, {$y}, -$y))[$z] = f.g")

@@ -156,7 +156,7 @@ struct PredicateCheckTests {
         #expect(failure?.code == .limitExceeded)
     }
 
-    @Test("text that matches nothing of a null constant is no error")
+    @Test("comparing text with a null constant is not an error")
     func nullSides() throws {
         let library = try Library()
         let operations: [FetchRequest.Comparison.Operator] = [

@@ -291,7 +291,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("a property called uti is one, and a minus behind it a minus")
+    @Test("a property can be named uti, and a minus after it is a minus")
     func uti() throws {
         #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
         #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", to: 1))
@@ -316,7 +316,8 @@ struct PredicateFormatTests {
     }
 }
 
-/// Runs a body on a thread with the half megabyte of stack that secondary threads have on some platforms.
+/// Runs a body on a thread with the half megabyte of stack that secondary threads have on some
+/// platforms.
 func onSmallStack(_ body: @escaping @Sendable () -> Void) {
     let done = DispatchSemaphore(value: 0)
     let thread = Thread {

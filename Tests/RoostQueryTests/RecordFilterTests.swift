@@ -139,7 +139,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "a comparison means the same whichever side the field stands on",
+        "a comparison means the same whichever side the field is on",
         arguments: AttributeType.allCases.filter { $0 != .undefined })
     func mirrored(type: AttributeType) throws {
         let mirrors: [FetchRequest.Comparison.Operator: FetchRequest.Comparison.Operator] = [

@@ -112,7 +112,8 @@ struct RowTests {
         ])
     }
 
-    /// Two artists, three albums (the third of nobody), eight tracks (the last two of no album).
+    /// Two artists, three albums (the third without an artist), eight tracks (the last two without
+    /// an album).
     static func library() throws -> BatchSnapshot {
         var batch = RecordBatch(model: try model.get())
         for (key, name) in ["Ann", "Bob"].enumerated() {
@@ -296,7 +297,7 @@ struct RowTests {
         }
     }
 
-    @Test("an aggregate of records that are shown where they lie goes on behind a damaged one")
+    @Test("an aggregate over records that are read in place continues after a damaged one")
     func damageInPlace() throws {
         var request = RowRequest(FetchRequest("Track", where: .less("plays", than: 100)))
         request.propertiesToFetch = [Property("sum", expression: Self.function(.sum, "plays"))]
@@ -476,7 +477,7 @@ struct RowTests {
         #expect(!some.isEmpty && some == all.filter { $0[1] == 1 })
     }
 
-    @Test("a function over one object's many values is no aggregate")
+    @Test("a function over the many values of one object is not an aggregate")
     func perObject() throws {
         var request = RowRequest(FetchRequest("Album", sortedBy: [.init("title", options: .caseInsensitive)]))
         request.propertiesToFetch = [

@@ -179,7 +179,7 @@ struct SortTests {
         var random = SeededGenerator(seed: 7)
         let things = try things(300, &random)
         let plain = FetchRequest.SortDescriptor(name, ascending: ascending)
-        // A level through a relationship that leads nowhere: all by keys, and nothing decided by it.
+        // `nowhere` cannot be sorted by; `made` is null for all objects, so its level decides nothing.
         let nowhere = FetchRequest.SortDescriptor("owner.things.title")
         #expect(throws: StoreError.self) {
             try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), things)
@@ -263,7 +263,7 @@ struct SortTests {
         #expect(sort.highestKeptCount <= 2 * 12 + 2 * RecordBatch.capacityCount)
     }
 
-    @Test("sorting reads what relationships lead to together, not object by object")
+    @Test("sorting reads related objects together, not one by one")
     func batchedReading() throws {
         var random = SeededGenerator(seed: 5)
         let things = try things(500, &random)

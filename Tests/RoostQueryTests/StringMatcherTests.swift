@@ -137,7 +137,7 @@ struct StringMatcherTests {
             }
             #expect(folded == Array(TextFolding.folded(String(text), by: options).utf8))
         }
-        // Anything else is left to Foundation: marks, other scripts, what is no UTF-8.
+        // Anything else is left to Foundation: marks, other scripts, invalid UTF-8.
         for bytes: [UInt8] in [
             [0xCC, 0x80], [0xD2, 0x83], [0xD4, 0xB0], [0xE2, 0x80, 0xA8], [0xE4, 0xB7, 0xBF], [0xEA, 0x80, 0x80],
             [0xEF, 0xA4, 0x80], [0xF0, 0xA0, 0x80, 0x80], [0xC3], [0xC3, 0x41], [0xC1, 0x81], [0x80], [0xE4],
@@ -217,7 +217,7 @@ struct StringMatcherTests {
             #expect(steps <= text.count * automaton.wordCount)
             return steps
         }
-        // Of places behind a `*` those before it need not be looked at.
+        // After a match of `*`, the positions before it need not be examined again.
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
         // One stretch of as many places as there can be: going back at each mistake would take 80 000 000 steps.
@@ -260,7 +260,7 @@ struct StringMatcherTests {
         #expect(deep?.code == .limitExceeded)
     }
 
-    @Test("what is no pattern is refused before it is used", arguments: ["(", "[a", "a)|(b", "*", "\\"])
+    @Test("an invalid regular expression is refused before it is used", arguments: ["(", "[a", "a)|(b", "*", "\\"])
     func badExpressions(pattern: String) {
         let failure = #expect(throws: StoreError.self) { try StringMatcher(.matches, pattern: pattern) }
         #expect(failure?.code == .invalidRequest)

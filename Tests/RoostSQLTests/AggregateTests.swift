@@ -112,7 +112,7 @@ struct AggregateTests {
         #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
     }
 
-    @Test("rows of a closed snapshot throw, whoever adds up")
+    @Test("aggregate rows of a closed snapshot throw")
     func closing() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

@@ -101,7 +101,7 @@ struct CommitTests {
     func indexedUpdates() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
-            // By turns the indexed length, the indexed album, both or neither change; every third is null or not.
+            // Depending on the key, the indexed length, the indexed album, both or neither change; some lengths are null.
             var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
             let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
             if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
@@ -158,7 +158,7 @@ struct CommitTests {
     }
 
     @Test(
-        "the object whose key is taken is named, wherever among new ones it stands, and none of them remains",
+        "an insertion with a taken key names the object, wherever it is among others, and inserts none of them",
         arguments: [0, 30, 59])
     func takenKey(position: Int64) throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 100 + position), values: ["name": "old"]) }
@@ -188,7 +188,7 @@ struct CommitTests {
         defer { try? other.close() }
         var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
         for round in 0..<12 {
-            // Each goes on twice after the other, so that what a store knows is right and out of date by turns.
+            // Each opening commits twice in turn, so its cached tallies are alternately stale and current.
             let current = round / 2 % 2 == 0 ? store : other
             let receipt = try current.change { changes in
                 key += 1
@@ -201,7 +201,7 @@ struct CommitTests {
             }
             generation += 1
             #expect(receipt.generation.number == generation)
-            // Fails behind the records, when they and what is known of the tallies have changed.
+            // Fails after the records were written, when they and the cached tallies have changed.
             let failed = try failure { changes in
                 try changes.insert(ObjectID("Album", key: 1000), values: [:])
                 try changes.add(Link(1000, 999), to: RelationshipName("Album", name: "tags"))
@@ -374,7 +374,7 @@ struct CommitTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("records come by key, behind a key, and by IDs in the order of the IDs")
+    @Test("records are read by key, after a key, and by IDs in the order of the IDs")
     func reading() throws {
         try store.change {
             for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", key: Int64(key)), values: [:]) }

@@ -7,7 +7,8 @@ import Testing
 
 @Suite("Damaged SQLite stores")
 struct DamageTests {
-    /// Whatever happens to a file, the answer is an error of ours, the right data, or a finding; never a signal.
+    /// Whatever happens to a file, the answer is an error of ours, the right data, or a finding;
+    /// never a signal.
     @Test("flipped bytes and cut files are noticed", arguments: 0..<4)
     func damage(part: Int) throws {
         let directory = try TemporaryDirectory()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Fetches from an SQLite store")
 struct FetchTests {
-    /// What a request gives by reading everything and evaluating it record by record.
+    /// Returns the keys that a request finds when every record is read and evaluated.
     static func reference(_ request: FetchRequest, _ store: any PersistentStore) throws -> [Int64] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

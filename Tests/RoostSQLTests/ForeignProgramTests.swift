@@ -5,7 +5,8 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock file.
+/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock
+/// file.
 enum Shell {
     static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -93,7 +94,7 @@ struct ForeignProgramTests {
         }
         try StoreFile.syncFile(at: path)
         _ = try type.metadata(at: directory.location("a"), options: StoreOptions())
-        // The shell takes itself for the last one if the lock is gone, and removes the log on its way out.
+        // If the lock is lost, the shell considers itself the last connection and removes the log when it exits.
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
         #expect(try directory.names.contains("a-wal"))
         try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "after"]) }
@@ -140,7 +141,7 @@ struct ForeignProgramTests {
         #expect(findings.contains { $0.contains("Note/p2") })
         #expect(findings.contains { $0.contains("Note/p9") })
         #expect(findings.contains { $0.contains("'Note'") && $0.contains("recorded") })
-        // Writing goes on, and what Roost writes keeps its tally right: what remains is exactly what the shell did.
+        // Later commits keep the tally right: exactly the shell's changes remain as findings.
         try store.change {
             try $0.update(ObjectID("Note", key: 2), version: 1, values: ["text": "healed"])
             try $0.update(ObjectID("Note", key: 9), version: 1, values: ["text": "adopted"])

@@ -139,7 +139,7 @@ struct GuardTests {
         }
     }
 
-    @Test("a checkpoint beside somebody else's writing moves nothing, and does afterwards")
+    @Test("a checkpoint while another connection writes moves nothing, and succeeds afterwards")
     func checkpoint() throws {
         let writer = try connect()
         for key in 1...50 {
@@ -162,7 +162,7 @@ struct GuardTests {
         try writer.close()
     }
 
-    @Test("a reader of an older state keeps the log, which goes when the reader is gone")
+    @Test("a reader of an older state keeps the log until it finishes")
     func checkpointBesideReader() throws {
         let writer = try connect()
         let reader = try connect(.readOnly)

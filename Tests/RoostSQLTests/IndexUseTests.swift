@@ -168,7 +168,7 @@ struct IndexUseTests {
         }
     }
 
-    @Test("a plan tells the statement without values, what it decides, and what is filtered afterwards")
+    @Test("a plan shows the statement without values, the conditions it decides, and those filtered afterwards")
     func parts() throws {
         let sum = Predicate.comparison(
             .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .greater, right: .constant(3)))

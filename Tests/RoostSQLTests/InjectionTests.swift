@@ -76,7 +76,7 @@ struct InjectionTests {
                         #expect(keys == [Int64(index + 1)])
                     }
                 } catch let error as StoreError where error.code == .invalidRequest && operation == .matches {
-                    // What is no regular expression is refused by both.
+                    // Both refuse an invalid regular expression.
                     #expect(code { _ = try found.fetch(request) } == .invalidRequest)
                 }
             }

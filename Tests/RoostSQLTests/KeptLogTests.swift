@@ -6,7 +6,8 @@ import Testing
 
 @testable import RoostSQLite
 
-/// After a checkpoint the log is empty for everybody, while its file keeps its length and frames that count no more.
+/// After a checkpoint the log is empty for all connections, but its file keeps its length and its
+/// obsolete frames.
 @Suite("A write-ahead log whose file stays")
 struct KeptLogTests {
     let directory: TemporaryDirectory
@@ -27,7 +28,7 @@ struct KeptLogTests {
             directory.location("a"), model: try Models.note(), options: StoreOptions(typeOptions: options))
     }
 
-    /// How many frames every connection takes the log to have.
+    /// Returns the number of frames in the log as SQLite sees it.
     private func frameCount() throws -> Int32 {
         var connection: OpaquePointer?
         defer { sqlite3_close(connection) }
@@ -109,7 +110,7 @@ struct KeptLogTests {
             (12, "a part of the header"), (32, "the header"), (32 + frame / 2, "half a frame"),
             (32 + 3 * frame, "some frames"), (32 + 8 * frame, "all but the last frame"),
         ] as [(Int, Comment)] {
-            // A header that is not whole cannot be: it lies in one sector. Even so its checksum tells.
+            // A partial header cannot occur, because it is within one sector; even so, its checksum detects it.
             try expect(Int(count), file: file, log: Array(new[..<length] + old[length...]), comment)
         }
         try expect(Int(count) + 1, file: file, log: new, "after the commit")

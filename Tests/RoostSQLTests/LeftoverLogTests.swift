@@ -4,7 +4,7 @@ import RoostFiles
 import RoostSQLite
 import Testing
 
-/// A crash leaves a log beside its file; then somebody copies another file, or another log, into its place.
+/// The log of a crashed process, after another program replaced the file or the log.
 @Suite("A write-ahead log beside a file that it does not belong to")
 struct LeftoverLogTests {
     let directory: TemporaryDirectory
@@ -18,7 +18,8 @@ struct LeftoverLogTests {
         }
     }
 
-    /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave them.
+    /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave
+    /// them.
     private func crash(_ name: String, _ keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
             directory.location("live-\(name)"), model: try Models.note(), options: StoreOptions())
@@ -34,7 +35,8 @@ struct LeftoverLogTests {
         try directory.write(try directory.bytes("live-\(name)"), to: "\(name)-after")
     }
 
-    /// Opens a file and a log that do not belong together, for reading and for writing; both stay as they are.
+    /// Opens a file and a log that do not belong together, for reading and for writing; both stay
+    /// as they are.
     private func expectRefusal(file: [UInt8], log: [UInt8], _ comment: Comment) throws {
         try directory.write(file, to: "mixed")
         try directory.write(log, to: "mixed-wal")

@@ -10,7 +10,7 @@ import Testing
 struct LinkSorterTests {
     private func precede(_ a: Link, _ b: Link) -> Bool { (a.source, a.target) < (b.source, b.target) }
 
-    /// What goes on at once, and what waits, of links that come in batches.
+    /// Sorts links in batches and returns the links that pass at once and the waiting ones.
     private func sort(
         _ links: [Link], relationship: Int = 0, batchCount: Int, memoryByteCount: Int = 64 << 10
     ) throws -> (direct: [Link], waiting: [Link]) {
@@ -33,7 +33,7 @@ struct LinkSorterTests {
         return (direct, waiting)
     }
 
-    @Test("what comes in order goes on at once, and so does what is in another order within a list only")
+    @Test("links in table order pass at once, and so do links that are out of order only within a list")
     func inOrder() throws {
         let pairs = (Int64(0)..<20_000).map { (source: $0 / 10 + 1, place: $0 % 10 + 1) }
         let links = pairs.map { Link($0.source, $0.place) }
@@ -131,7 +131,7 @@ struct LinkSorterTests {
         #expect(Set(digests).count == 1)
     }
 
-    @Test("a link that came before, and one that comes twice among those that wait, is refused", arguments: [0, 2500])
+    @Test("a link that came before, or twice among the waiting links, is refused", arguments: [0, 2500])
     func duplicates(index: Int) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

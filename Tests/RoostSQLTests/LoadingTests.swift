@@ -84,7 +84,7 @@ struct LoadingTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock"])
     }
 
-    @Test("nothing of an abandoned load remains, and the store goes on", arguments: [true, false])
+    @Test("an abandoned load leaves nothing, and the store remains usable", arguments: [true, false])
     func abandon(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
@@ -120,7 +120,7 @@ struct LoadingTests {
         let model = try ManagedObjectModel(entities: [note])
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
-        /// How often the load asked; `limit` is when it is cancelled.
+        /// Returns the number of cancellation checks of a load; check number `limit` cancels it.
         func load(limit: Int) throws -> (count: Int, code: StoreError.Code?) {
             let count = Mutex(0)
             let loader = try store.bulkLoader(

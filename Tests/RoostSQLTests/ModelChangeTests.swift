@@ -66,10 +66,10 @@ struct ModelChangeTests {
         let store = try create()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
-        // Until the end everybody else sees what was there.
+        // Until the commit, other connections see the old content.
         #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
         #expect(try change.store.digest()?.objectCount == 0)
-        // Other titles: those that are written would show them.
+        // Different titles would show if the records were written.
         try load(change, songs: 1...3, title: "never written")
         #expect(try change.store.records("Song").map { try $0.value("title") } == ["song 1", "song 2", "song 3"])
         try change.commit()
@@ -205,7 +205,7 @@ struct ModelChangeTests {
         try store.close()
     }
 
-    @Test("a change that is abandoned, let go of or not loaded to the end leaves every byte", arguments: 0..<4)
+    @Test("a model change that is abandoned, released or not fully loaded changes no byte", arguments: 0..<4)
     func abandoned(way: Int) throws {
         try create().close()
         let before = try directory.bytes("a")
@@ -233,7 +233,7 @@ struct ModelChangeTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("a store that somebody else has open is busy, and goes on as before")
+    @Test("a model change is busy while another connection has the store open, and the store remains usable")
     func busy() throws {
         try create().close()
         let options = StoreOptions(timeoutSeconds: 0)

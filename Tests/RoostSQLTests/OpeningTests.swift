@@ -120,7 +120,7 @@ struct OpeningTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("other tables and plain indexes that somebody added are left alone")
+    @Test("other tables and plain indexes that another program added are left alone")
     func tolerance() throws {
         try create("a").close()
         try tool(
@@ -394,7 +394,7 @@ struct OpeningTests {
     func overlappingReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
-        // Threads: whoever waits for a commit must not keep the writer's task from running.
+        // Threads, not tasks: a task that blocks in a commit could keep the writer's task from running.
         let readers = DispatchGroup()
         for _ in 0..<3 {
             DispatchQueue.global().async(group: readers) {
@@ -510,7 +510,7 @@ struct OpeningTests {
 
     #if canImport(Glibc)
         @Test(
-            "a store in a directory that may not be written is read, until somebody changes it",
+            "a store in a read-only directory can be read until another process changes it",
             .enabled(if: geteuid() == 0), arguments: [true, false])
         func readOnlyDirectory(canLock: Bool) throws {
             let store = try create("a", count: 3_000)
@@ -530,7 +530,7 @@ struct OpeningTests {
             let cursor = try snapshot.fetch(FetchRequest("Note"))
             var batch = RecordBatch(model: reader.model)
             #expect(try cursor.next(into: &batch) && batch.count < 3_000)
-            // Somebody who may writes to it: first into the log, then, closing, into the file.
+            // A user with write access changes it: first in the log, then, when closing, in the file.
             _ = setfsuid(UInt32(bitPattern: user))
             let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in
@@ -540,7 +540,7 @@ struct OpeningTests {
             }
             #expect(code { _ = try reader.snapshot() } == .storeReplaced)
             try writer.close()
-            // Whoever could lock it keeps the log beside the file.
+            // A reader that could lock the store keeps the log beside the file.
             #expect(code { while try cursor.next(into: &batch) {} } == (canLock ? nil : .storeReplaced))
             #expect(
                 code { _ = try snapshot.records(with: [ObjectID("Note", key: 2_999)]).next(into: &batch) }

@@ -4,7 +4,8 @@ import RoostPredicates
 import RoostSQLite
 import Testing
 
-/// What is too large for a statement of SQL is left to the filter behind it, so that no limit of a database shows.
+/// Requests too large for one SQL statement are left to the filter, so that limits of the database
+/// do not show.
 @Suite("Requests that are large for SQL")
 struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate
@@ -48,7 +49,8 @@ struct TranslationLimitTests {
     @Test("paths with many relationships", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
     func paths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
-        // Only to-one relationships lead on without many ways: there is none back to the same entity but through a to-many.
+        // Returning to the same entity takes a to-many relationship, which multiplies the paths; so this path has at most four
+        // steps.
         try compare(
             [
                 .comparison(

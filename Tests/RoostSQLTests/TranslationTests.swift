@@ -8,7 +8,8 @@ import RoostSQL
 import RoostSQLite
 import Testing
 
-/// The same objects in a store in memory, which evaluates every predicate record by record, and in an SQLite store.
+/// The same objects in a store in memory, which evaluates every predicate record by record, and in
+/// an SQLite store.
 struct TwinStores {
     let plain: any PersistentStore
     let sql: any PersistentStore
@@ -83,7 +84,8 @@ struct TwinStores {
         _ = try sql.commit(changes)
     }
 
-    /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and what differs in canonical equivalence alone.
+    /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and what differs in
+    /// canonical equivalence alone.
     static let texts: [String?] = [
         nil, "", "a", "A", "ab", "Ab", "äb", "a\u{308}b", "abc", "b", "É", "é", "e\u{301}", "İ", "i\u{307}", "ß", "SS",
         "a2", "a10", "A02", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "x*y", "x?y", "x\\y", "100%", "_", "'",
@@ -165,7 +167,8 @@ struct RandomPredicates {
         }
     }
 
-    /// A path from an entity to an attribute of a kind; through to-one relationships, and through to-many ones if asked for.
+    /// A path from an entity to an attribute of a kind; through to-one relationships, and through
+    /// to-many ones if asked for.
     private mutating func path(
         from entity: String, _ kind: Kind, isToMany: Bool
     ) -> [String]? {
@@ -188,7 +191,7 @@ struct RandomPredicates {
         return names + pick(attributes).split(separator: ".").map(String.init)
     }
 
-    /// What a path starts from: the object, or a variable.
+    /// Returns a path that starts at the object or at a variable.
     private func at(_ variable: String?, _ names: [String]) -> Expression {
         variable.map { .path(of: .variable($0), names) } ?? .keyPath(names)
     }
@@ -391,7 +394,7 @@ struct TranslationTests {
         try store.close()
     }
 
-    /// What SQL leaves to the filter, because it adds in the order of the relationship.
+    /// A condition that SQL leaves to the filter, because it adds in the order of the relationship.
     private static let residual = FetchRequest.Predicate.comparison(
         .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .notEqual, right: .constant(-7.5)))
 

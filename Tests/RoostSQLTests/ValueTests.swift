@@ -132,7 +132,7 @@ struct ValueTests {
         try connection.close()
     }
 
-    @Test("short columns stand before texts, and what no condition mentions behind them")
+    @Test("short columns precede texts, and columns that no condition uses come last")
     func columnOrder() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

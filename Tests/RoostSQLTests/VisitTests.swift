@@ -9,7 +9,8 @@ import Testing
 @testable import RoostSQL
 @testable import RoostSQLite
 
-/// What SQLite does for a fetch, counted in instructions of its machine: each row that it looks at costs a few.
+/// The cost of a fetch in instructions of SQLite's virtual machine: a few for each row that it
+/// visits.
 @Suite("What SQLite visits")
 struct VisitTests {
     /// Objects, 20 000 unless the environment asks for more.
@@ -43,7 +44,7 @@ struct VisitTests {
     ]
 
     @Test(
-        "equality, a prefix, a range, a list and an order by index cost what matches; what no index leads to costs all")
+        "a fetch by index costs what it finds; a condition without an index costs the whole table")
     func visits() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {
@@ -106,13 +107,13 @@ struct VisitTests {
             }
         }
 
-        /// How many objects a fetch finds, and what SQLite does for it.
+        /// Returns the number of objects that a fetch finds and of SQLite's steps.
         func steps(of request: FetchRequest) throws -> (found: Int, steps: Int) {
             try VisitTests.steps(of: request, in: store)
         }
     }
 
-    /// How many objects a fetch finds, and what SQLite does for it.
+    /// Returns the number of objects that a fetch finds and of SQLite's steps.
     private static func steps(of request: FetchRequest, in store: any PersistentStore) throws -> (
         found: Int, steps: Int
     ) {
@@ -135,7 +136,8 @@ struct VisitTests {
         return (found, try count(reset: false))
     }
 
-    /// Layers of nodes, each of which leads to all nodes of the next layer: there are far more ways than nodes.
+    /// Creates layers of nodes, each connected to all nodes of the next layer: there are far more
+    /// paths than nodes.
     private static func layers(width: Int, depth: Int, _ directory: TemporaryDirectory) throws -> any PersistentStore {
         var node = EntityDescription(
             "Node",
@@ -228,7 +230,7 @@ struct VisitTests {
                 _ = try connection.endingWithTask { () throws(StoreError) in try connection.integer(long) }
                 return nil
             } catch {
-                // What is not a fetch goes on.
+                // A statement outside `endingWithTask` still runs.
                 #expect(try connection.integer(short) == 72 * 72)
                 return error.code
             }

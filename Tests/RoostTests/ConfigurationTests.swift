@@ -57,7 +57,7 @@ struct ConfigurationTests {
         // A directory that happens to have the name is not passed over silently.
         try folder.write("", to: "roost.json/file")
         #expect(refused(nil).contains("not a file"))
-        // Nor is a link that leads nowhere, or to itself: the file of a directory above would hold instead, silently.
+        // Nor is a dangling or circular link: a file in a parent directory would silently apply instead.
         for (directory, destination) in [("gone", "nothing.json"), ("loop", "roost.json")] {
             try folder.write("", to: "\(directory)/sub/file")
             try FileManager.default.createSymbolicLink(
@@ -107,7 +107,7 @@ struct ConfigurationTests {
     }
 
     #if SQLite && LMDB
-        @Test("tells every value in force with its origin, defaults included")
+        @Test("the settings list every value in force with its origin, defaults included")
         func settings() throws {
             let folder = try Folder()
             let configuration = try folder.configuration(
@@ -276,7 +276,7 @@ struct ConfigurationTests {
     }
 }
 
-/// A type of store with one option, of which nothing is ever opened.
+/// A store type with one option; its stores are never opened.
 private struct ForeignType: PersistentStoreType {
     let name = "foreign"
     let capabilities = StoreCapabilities(.file)

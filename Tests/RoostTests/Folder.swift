@@ -30,7 +30,7 @@ final class Folder: Sendable {
         return location.path
     }
 
-    /// The configuration of a document that stands in this directory under `name`.
+    /// Writes a document into this directory under `name` and returns its configuration.
     func configuration(
         _ document: String, name: String = "roost.json", environment: [String: String] = [:]
     ) throws -> RoostConfiguration {

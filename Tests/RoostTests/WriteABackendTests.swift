@@ -5,7 +5,7 @@ import RoostMigration
 import SortedFile
 import Testing
 
-/// What `docs/write-a-backend.md` says of backends that somebody else wrote.
+/// The claims of `docs/write-a-backend.md` about third-party backends.
 @Suite("A stranger's backend")
 struct WriteABackendTests {
     private let cities = "name,people\nParis,2103000\nLyon,522250\n"
@@ -23,11 +23,11 @@ struct WriteABackendTests {
         try store.close()
     }
 
-    @Test("takes part in verified conversions, in both directions")
+    @Test("a third-party backend supports verified conversions in both directions")
     func converting() throws {
         let folder = try Folder()
         let (path, copy) = (try folder.write(cities, to: "cities.csv"), folder.file("cities.json"))
-        // Not the one that everybody shares, since other tests look at what is in that.
+        // Not the shared registry, because other tests examine its contents.
         let registry = StoreRegistry(StoreRegistry.standard.all)
         registry.register(CSVStoreType())
         let report = try MigrationManager(registry: registry).convert(

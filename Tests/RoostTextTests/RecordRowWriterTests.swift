@@ -56,7 +56,7 @@ struct RecordRowWriterTests {
     }
 
     @Test(
-        "CSV has quotes exactly where they are needed, and tells null from an empty text",
+        "CSV has quotes exactly where they are needed, and distinguishes null from an empty text",
         arguments: [
             (.null, "7,,7\n"), ("", "7,\"\",7\n"), ("a", "7,a,7\n"), ("a,b", "7,\"a,b\",7\n"),
             ("say \"hi\"", "7,\"say \"\"hi\"\"\",7\n"), ("\"", "7,\"\"\"\",7\n"), ("a\nb", "7,\"a\nb\",7\n"),

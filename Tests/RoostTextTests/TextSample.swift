@@ -1,7 +1,8 @@
 import Foundation
 import RoostCore
 
-/// A model with every type of attribute and every kind of relationship, and records with every kind of value.
+/// A model with every type of attribute and every kind of relationship, and records with every kind
+/// of value.
 enum TextSample {
     static func model() throws -> ManagedObjectModel {
         let everything = AttributeType.allCases.filter { $0 != .undefined && $0 != .composite }.map { type in

@@ -11,13 +11,13 @@ struct WrittenRecordTests {
 
     init() throws { model = try TextSample.model() }
 
-    /// What reading an array of records gives: the records with their bytes, or the error.
+    /// The result of reading an array: the records with their bytes, or the error.
     private struct Result: Equatable {
         var records: [Record] = []
         var message: String?
         var code: StoreError.Code?
         var checksum: String?
-        /// How many records were read at once.
+        /// The number of records that the fast path read.
         var writtenCount = 0
 
         static func == (left: Self, right: Self) -> Bool {
@@ -50,7 +50,7 @@ struct WrittenRecordTests {
         }
         result.checksum = tokens.checksumBeforeToken().map { TextChecksum.text($0) }
         result.records = (0..<batch.count).map { batch.record(at: $0) }
-        // Where reading fails, how far the checksum got is nobody's business.
+        // After an error, the progress of the checksum is not significant.
         if result.message != nil { result.checksum = nil }
         return result
     }

@@ -2,7 +2,8 @@ internal import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Random predicates and expressions of every kind of node, in the shape that reading text gives: no AND or OR of fewer than two.
+/// Random predicates and expressions of every kind of node, in the shape that reading text gives:
+/// no AND or OR of fewer than two.
 package struct PredicateTrees {
     package typealias P = FetchRequest.Predicate
     package typealias E = FetchRequest.Expression

@@ -16,7 +16,8 @@ package struct SeededGenerator: RandomNumberGenerator {
     }
 }
 
-/// The name of the sample attribute of a type: the type's own, but for the one that every object uses itself.
+/// Returns the name of a type's sample attribute: the type's name, except for `objectID`, which
+/// every object uses itself.
 package func sampleName(of type: AttributeType) -> String { type == .objectID ? "anyObjectID" : type.name }
 
 /// A model with every type of attribute and every kind of field.

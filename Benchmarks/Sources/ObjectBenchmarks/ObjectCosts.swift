@@ -127,7 +127,8 @@ struct ObjectCosts {
     private struct SaveTimes {
         var commits: [Duration] = []
         var saves: [Duration] = []
-        /// From the beginning of a save to that of its commit: hooks, validation, and the change set.
+        /// From the beginning of a save to that of its commit: hooks, validation, and the change
+        /// set.
         var preparations: [Duration] = []
         var ownCommits: [Duration] = []
     }

@@ -96,7 +96,7 @@ struct Bench {
         return 0
     }
 
-    /// Measures all; what cannot be measured is kept with its reason, and the others go on.
+    /// Measures all operations; continues after a failure, which is kept with its reason.
     private func measure(_ operations: [(Operation, Scale)]) -> Results {
         var results = Results(
             machine: .current, commit: Machine.commit, rounds: options.scale.rounds, operations: [], failures: [])

@@ -30,7 +30,7 @@ struct Options {
         Exit codes: 0 measured, 1 something could not be measured or did not do the same, 2 wrong usage.
         """
 
-    /// What the program is to do.
+    /// The action of the program.
     enum Mode {
         case compare, scaling, memory, list, help
         case profile(Side)
@@ -84,9 +84,9 @@ struct Options {
         return number
     }
 
-    /// The operations that the names mean, or those that `standard` names when there are none.
+    /// Returns the operations with the given names (default: those in `standard`).
     ///
-    /// Throws for a name that means none.
+    /// Throws for an unknown name.
     func operations(standard: [String] = []) throws -> [Operation] {
         let names = names.isEmpty ? standard : names
         guard !names.isEmpty else { return Operations.all }

@@ -63,7 +63,8 @@ extension GraphCheck {
         },
     ]
 
-    /// A store with the albums a, b and c, whose next commit waits until the check has changed objects.
+    /// A store with the albums a, b and c, whose next commit waits until the check has changed
+    /// objects.
     private struct Flight: Sendable {
         let container: PersistentContainer
         let meter: StoreMeter

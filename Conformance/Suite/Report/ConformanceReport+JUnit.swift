@@ -3,8 +3,9 @@ internal import Foundation
 extension ConformanceReport {
     /// All results as a JUnit document: a test suite for each store, a test case for each check.
     ///
-    /// The property `opposite` names the capability that a store lacks where a check passed as its opposite. An excluded check is
-    /// `skipped`, with the reason. A run that was interrupted ends with a suite of its own, whose one case is an error.
+    /// The property `opposite` names the capability that a store lacks where a check passed as its
+    /// opposite. An excluded check is `skipped`, with the reason. A run that was interrupted ends
+    /// with a suite of its own, whose one case is an error.
     func junit(isInterrupted: Bool) -> String {
         var document = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         document +=
@@ -59,7 +60,8 @@ extension ConformanceReport {
 
     private static func time(_ seconds: Double) -> String { String(format: "%.6f", seconds) }
 
-    /// A text as XML holds it, in an element or an attribute; a character that XML cannot hold becomes U+FFFD.
+    /// A text as XML holds it, in an element or an attribute; a character that XML cannot hold
+    /// becomes U+FFFD.
     private static func xml(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

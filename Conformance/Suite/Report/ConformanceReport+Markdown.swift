@@ -11,7 +11,8 @@ extension ConformanceReport {
         return Self.table(["checks"] + stores.map(\.store), rows)
     }
 
-    /// A table for each group, with a row for each check, what it says, and how it ended on each store.
+    /// A table for each group, with a row for each check, what it says, and how it ended on each
+    /// store.
     func checkTables() -> String {
         let stores = resultsByStore
         return groups.map { group in

@@ -1,7 +1,8 @@
 extension ConformanceReport {
-    /// A result as a test point, with a block of diagnostics where there is something to tell.
+    /// Returns a result as a test point, with a block of diagnostics unless it passed.
     ///
-    /// An excluded check is a failure that is known, for which TAP has the directive `todo`: it counts as no failure.
+    /// An excluded check has the TAP directive `todo` for known failures, and does not count as a
+    /// failure.
     func tap(_ result: ConformanceResult, number: Int) -> String {
         let name = Self.escaped("\(result.store): \(result.check.id)")
         var fields = [("behavior", Self.quoted(result.check.behavior))]

@@ -26,7 +26,7 @@ extension ConformanceReport {
             """
     }
 
-    /// How many checks ended in which way, store by store.
+    /// Returns the number of checks with each outcome, by store.
     func textSummary() -> String {
         guard detail != .failures else { return "" }
         return resultsByStore.map { "\($0.store): \(ConformanceCounts($0.results))\n" }.joined()

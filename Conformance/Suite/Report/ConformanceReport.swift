@@ -1,7 +1,8 @@
 /// Writes the results of a run in a format that people or programs read.
 ///
-/// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result as it comes, then ``ending()``, and write what they return one
-/// after the other. Text and TAP come line by line; JUnit and Markdown need all results, so that all of them comes at the end.
+/// Call ``beginning(checkCount:)``, then ``add(_:)`` for each result as it comes, then
+/// ``ending()``, and write what they return one after the other. Text and TAP come line by line;
+/// JUnit and Markdown need all results, so that all of them comes at the end.
 package struct ConformanceReport: Sendable {
     /// A format of reports.
     package enum Format: String, CaseIterable, Sendable {
@@ -15,32 +16,35 @@ package struct ConformanceReport: Sendable {
         case markdown
     }
 
-    /// How much a report says.
+    /// The amount of detail in a report.
     package enum Detail: Sendable {
-        /// Failures and nothing else; in text. Other formats are not complete without the rest and write it.
+        /// Failures and nothing else; in text. Other formats are not complete without the rest and
+        /// write it.
         case failures
-        /// What the format usually has.
+        /// The usual content of the format.
         case usual
-        /// In text what each check is about and how long it took; in Markdown each check instead of their groups.
+        /// In text what each check is about and how long it took; in Markdown each check instead of
+        /// their groups.
         case everything
     }
 
     /// The format.
     package let format: Format
-    /// How much it says.
+    /// The amount of detail.
     package let detail: Detail
-    /// What was added so far.
+    /// The results so far.
     package private(set) var results: [ConformanceResult] = []
 
     /// Begins a report.
     package init(_ format: Format, detail: Detail = .usual) { (self.format, self.detail) = (format, detail) }
 
-    /// What comes before `checkCount` results; lines with their line feeds, or nothing.
+    /// Returns the text before `checkCount` results, in complete lines; it may be empty.
     package func beginning(checkCount: Int) -> String {
         format == .tap ? "TAP version 13\n1..\(checkCount)\n" : ""
     }
 
-    /// Takes a result and returns what can be written of it now; lines with their line feeds, or nothing.
+    /// Takes a result and returns what can be written of it now; lines with their line feeds, or
+    /// nothing.
     package mutating func add(_ result: ConformanceResult) -> String {
         results.append(result)
         return switch format {
@@ -50,10 +54,11 @@ package struct ConformanceReport: Sendable {
         }
     }
 
-    /// What comes behind the results; lines with their line feeds, or nothing.
+    /// Returns the text after the results, in complete lines; it may be empty.
     ///
-    /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a suite with an error, and Markdown says so;
-    ///   the text has the counts of what was run.
+    /// - Parameter isInterrupted: Whether the run ended early. Then TAP bails out, JUnit has a
+    ///   suite with an error, and Markdown says so; the text has the counts of the checks that were
+    ///   run.
     /// - Returns: The rest of the report.
     package func ending(isInterrupted: Bool = false) -> String {
         switch format {
@@ -66,7 +71,7 @@ package struct ConformanceReport: Sendable {
         }
     }
 
-    /// What reports say of a run that ended early.
+    /// The message in reports of a run that ended early.
     static let interruption = "Interrupted: not all checks were made."
 
     /// The names of the stores in the order in which they came, each with its results.

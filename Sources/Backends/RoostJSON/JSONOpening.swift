@@ -19,10 +19,11 @@ struct JSONOpening {
 
     /// Opens the storage.
     ///
-    /// - Parameter held: An exclusive lock of the store that the caller has already; the caller keeps it.
+    /// - Parameter held: An exclusive lock of the store that the caller has already; the caller
+    ///   keeps it.
     /// - Returns: The storage, which holds the store's locks.
-    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`, `busy`, `permissionDenied`, `readOnly`,
-    ///   `storeReplaced`, `limitExceeded`, `unsupported`.
+    /// - Throws: `notFound`, `notAStore`, `unsupportedVersion`, `corrupted`, `modelMismatch`,
+    ///   `busy`, `permissionDenied`, `readOnly`, `storeReplaced`, `limitExceeded`, `unsupported`.
     func open(under held: StoreLock? = nil) throws(StoreError) -> JSONStorage {
         try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
         if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
@@ -46,11 +47,12 @@ struct JSONOpening {
         }
     }
 
-    /// Opens the store for reading it once; nil where it has to be read into memory, and for whatever is wrong, which that tells.
+    /// Opens the store for reading it once, or returns nil if it must be read into memory instead.
     ///
-    /// That is a document with its checksum and without a journal.
+    /// Requires a document with its checksum and no journal. Other errors return nil, too: reading
+    /// the store into memory reports them.
     ///
-    /// - Throws: `busy` when the store's lock is not free in time.
+    /// - Throws: `busy` if the store's lock is not free in time.
     func openStreamed() throws(StoreError) -> StreamedJSONStore? {
         guard settings.isReadOnly else { return nil }
         do throws(StoreError) {
@@ -61,7 +63,7 @@ struct JSONOpening {
         do throws(StoreError) {
             try requireOneName()
             let document = try DocumentFile(at: path)
-            // In this order, as everywhere: a document that still has its name has no journal but the one that was looked for.
+            // In this order, as everywhere: a document that still has its name now cannot have any other journal.
             let hasJournal = try openJournal().identity != nil
             if !hasJournal, try FileIdentity(at: path) == document.identity,
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
@@ -83,7 +85,7 @@ struct JSONOpening {
             companions: [JournalFile.suffix])
     }
 
-    /// Before the lock: beside a file that is no store no lock file is made.
+    /// Refuses a file that is not a store, before a lock file is created beside it.
     private func refuseForeignFile() throws(StoreError) {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
@@ -136,7 +138,8 @@ struct JSONOpening {
 
         /// Reads document and journal anew.
         ///
-        /// - Throws: As opening does; `storeReplaced` for another store, and for one with another model.
+        /// - Throws: As opening does; `storeReplaced` for another store, and for one with another
+        ///   model.
         func read(_ storeUUID: StoreUUID) throws(StoreError) -> (MemoryStorage, JSONStorage.StoreFiles) {
             let (loaded, files) = try opening.read(nil, nil)
             guard loaded.metadata.storeUUID == storeUUID, model.isCompatible(with: loaded.metadata) else {
@@ -240,17 +243,17 @@ struct JSONOpening {
                 try adopt(state, &files)
             }
         }
-        // Before there is a storage: one that is let go of releases the locks, which the next attempt needs.
+        // Before the storage exists: deallocating it would release the locks, which the next attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])
-            // A name that is there may still not be durable, if whoever gave it crashed right after.
+            // The name may not be durable yet, if the program that created it crashed right after.
             try StoreFile.syncDirectory(of: path)
         }
         return (loaded, files)
     }
 
-    /// Goes on with a journal, or removes one that holds nothing more than the document.
+    /// Continues a journal, or removes one that holds nothing more than the document.
     private func adopt(_ state: JournalState, _ files: inout JSONStorage.StoreFiles) throws(StoreError) {
         let journalPath = path + JournalFile.suffix
         switch state.relation {

@@ -14,16 +14,18 @@ struct JSONSettings: Sendable {
 
     /// The largest document that is read or written.
     var maximumDocumentBytes = standardDocumentByteCount
-    /// What the journal may have before it is folded into a new document; nil for what the document has, at least 1 MiB.
+    /// The maximum size of the journal before it is folded into a new document; nil for the size of
+    /// the document, at least 1 MiB.
     var journalBytes: Int?
-    /// How long to wait for others.
+    /// The time to wait for locks, in seconds.
     var timeoutSeconds: Double
     /// Whether changes are refused.
     var isReadOnly: Bool
     /// Whether the document is written only at the end.
     var isUnpublished: Bool
 
-    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
+    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
+    /// possible.
     init(_ options: StoreOptions) throws(StoreError) {
         try options.requireValidTimeout()
         timeoutSeconds = options.timeoutSeconds
@@ -35,6 +37,6 @@ struct JSONSettings: Sendable {
         journalBytes = given["journalBytes"].flatMap { Int($0) }
     }
 
-    /// What the journal of a document of `byteCount` bytes may have.
+    /// Returns the maximum size of the journal of a document of `byteCount` bytes.
     func journalLimit(_ byteCount: Int) -> Int { journalBytes ?? max(1 << 20, byteCount) }
 }

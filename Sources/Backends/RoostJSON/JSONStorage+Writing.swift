@@ -7,7 +7,7 @@ internal import RoostMemory
 final class JSONLongWrite: KeyValueLongWrite {
     private let storage: JSONStorage
     private let base: any KeyValueLongWrite
-    /// What the transaction did so far.
+    /// The operations of the transaction so far.
     private let operations: Mutex<JournalOperations>
     /// Whether nothing but giving up is left.
     private var isOver = false
@@ -57,9 +57,10 @@ extension JSONStorage {
 
     /// Makes a transaction durable, then visible.
     ///
-    /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the transaction is there.
+    /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the
+    ///   transaction is there.
     func commit(_ operations: JournalOperations, _ write: any KeyValueLongWrite) throws(StoreError) {
-        // Under one lock, so that nobody closes the store between the disk and the memory.
+        // Under one lock, so that no thread closes the store between the writes to disk and to memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
@@ -134,13 +135,13 @@ extension JSONStorage {
         if files.isJournalFolded { try removeJournal(&files) }
     }
 
-    /// Writes the document of a store whose name nobody knows.
+    /// Writes the document of an unpublished store.
     func writeUnpublishedDocument(_ files: inout StoreFiles) throws(StoreError) {
         let reader = try base().read()
         defer { reader.close() }
         let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: nil)
         do throws(StoreError) {
-            // Whoever loads a store reads it again to verify it, which reads the memory: so the document is read here.
+            // Verifying a load reads the store in memory, so the document is read back here.
             try draft.verify()
         } catch {
             draft.discard()
@@ -155,7 +156,7 @@ extension JSONStorage {
         try withFiles { files in settings.isUnpublished && !files.isDirty && files.document.generation == .initial }
     }
 
-    /// Gives a document that a load has written to an unpublished store the store's name; it is read when somebody asks for it.
+    /// Publishes a document that a load wrote to an unpublished store; the first request reads it.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
             try publish(draft, &files)

@@ -3,16 +3,18 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostMemory
 
-/// Ordered key-value storage in memory, kept in a JSON document and a journal beside it; FORMAT.md describes both.
+/// Ordered key-value storage in memory, kept in a JSON document and a journal beside it; FORMAT.md
+/// describes both.
 ///
-/// A snapshot costs O(1) and never waits. A commit appends what it changed to the journal, or writes a new document when the
-/// journal would outgrow it; it is acknowledged, and visible, when that is on the disk. Safe for use from any thread.
+/// A snapshot costs O(1) and never waits. A commit appends what it changed to the journal, or
+/// writes a new document when the journal would outgrow it; it is acknowledged, and visible, when
+/// that is on the disk. Safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path, links resolved.
     let path: String
     let settings: JSONSettings
     let storeUUID: StoreUUID
-    /// What is committed; nil while only the document holds it, which was written by a load and not asked for since.
+    /// The committed contents; nil from the load that wrote the document to the first request.
     private let contents: Mutex<MemoryStorage?>
     /// The files; nil once they are closed.
     ///
@@ -35,7 +37,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         self.files = Mutex(files)
     }
 
-    /// What is committed, in memory.
+    /// Returns the committed contents, read into memory if necessary.
     ///
     /// - Throws: `verificationFailed` when a document that a load has written cannot be read back.
     func base() throws(StoreError) -> MemoryStorage {
@@ -65,9 +67,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         try? forgotten?.close()
     }
 
-    /// Makes an empty storage in a new file at `path`, whose document is written by ``sync()`` or ``close()``.
+    /// Makes an empty storage in a new file at `path`, whose document is written by ``sync()`` or
+    /// ``close()``.
     ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`, `busy`.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`,
+    ///   `busy`.
     convenience init(creatingAt path: String, _ settings: JSONSettings, storeUUID: StoreUUID) throws(StoreError) {
         try StoreFile.requireAbsent(at: path)
         try StoreFile.refuseNetworkFileSystem(at: path)
@@ -92,21 +96,22 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// What a writer has, and the lock that every opening has.
+    /// The files and locks of an opening.
     struct StoreFiles {
         var lock: StoreLock?
         var writerLock: WriterLock?
         /// The document as it was read or written last.
         var document: DocumentState
         var journal: JournalFile?
-        /// Whether the journal's frames are in the document already, and only its name could not be removed.
+        /// Whether the journal's frames are in the document already, and only its name could not be
+        /// removed.
         var isJournalFolded = false
         /// Of a reader: the bytes of the journal that it read, and what it left out at the end.
         var readByteCount = 0
         var tornByteCount = 0
         /// Of a reader: the journal beside the document; nil without one.
         var readJournal: ReadJournal?
-        /// Why nothing may be written until the store is opened again; nil while everything is well.
+        /// The error that forbids writing until the store is opened again, or nil.
         var failure: StoreError?
         /// Whether an unpublished store holds more than its document.
         var isDirty = false
@@ -121,7 +126,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// A document that is on the disk.
     struct DocumentState {
-        /// Which bytes it has; what a journal names.
+        /// The version by which a journal refers to it.
         var version: DocumentVersion
         var generation: Generation
         /// The check of the journal that it says it contains.
@@ -139,7 +144,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The version of documents.
     var formatVersion: Int { DocumentFormat.version }
 
-    /// True: the text of the document and the frames of the journal have checksums of their own, compared when they are read.
+    /// True: the text of the document and the frames of the journal have checksums of their own,
+    /// compared when they are read.
     var holdsCheckedMemory: Bool { true }
 
     /// A view of what is committed.
@@ -217,7 +223,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             }
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
-            // A load that was waited for may have put its document in the place of what was in memory.
+            // A load that this call waited for may have replaced the contents in memory with its document.
             if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, write) }
             write.abort()
         }
@@ -238,7 +244,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Checks the trees in memory, and that the files are still those that they came from.
+    /// Checks the trees in memory, and that no other program changed or replaced the files.
     func integrityFindings() throws(StoreError) -> [StoreFinding] {
         var findings = try base().integrityFindings()
         try withFiles { (files) throws(StoreError) in
@@ -262,9 +268,10 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         return findings
     }
 
-    /// Folds the journal into the document, if this opening may write, and lets go of the files.
+    /// Folds the journal into the document, if this opening may write, and closes the files.
     ///
-    /// - Throws: What keeps the journal from being folded: then everything acknowledged is in document and journal.
+    /// - Throws: The error that kept the journal from being folded; document and journal then hold
+    ///   everything acknowledged.
     func close() throws(StoreError) {
         isClosed.withLock { $0 = true }
         let taken = files.withLock { files in
@@ -286,7 +293,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// A failure that left the commits in the journal, saying so: nothing is to be done again but the closing.
+    /// A failure that left the commits in the journal, saying so: nothing is to be done again but
+    /// the closing.
     private func keptInJournal(_ failure: StoreError, _ files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {
@@ -301,7 +309,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     }
 
     deinit {
-        // Whoever lets go of a store without closing it leaves the journal to the next opener.
+        // If the store is deallocated without `close()`, the next opener replays the journal.
         files.withLock { files in
             files?.writerLock?.close()
             files?.lock?.release()
@@ -312,7 +320,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         if isClosed.withLock({ $0 }) { throw closed }
     }
 
-    /// Runs `body` with the files; nobody else writes, closes or asks meanwhile.
+    /// Runs `body` with exclusive access to the files.
     func withFiles<Result>(_ body: (inout StoreFiles) throws(StoreError) -> Result) throws(StoreError) -> Result {
         try files.withLock { (files) throws(StoreError) in
             guard files != nil else { throw closed }

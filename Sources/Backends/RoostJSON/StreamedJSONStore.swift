@@ -2,7 +2,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A JSON store that is opened to be read once: its document is read while it is asked for, and stays out of memory.
+/// A JSON store that is opened to be read once: its document is read while it is asked for, and
+/// stays out of memory.
 ///
 /// What cannot be read so is read in memory, as any other JSON store is.
 final class StreamedJSONStore: IntegrityCheckingStore {

@@ -1,9 +1,9 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// A JSON store whose name nobody knows yet: what is loaded into it is written as a document at once where that is possible.
+/// A JSON store that is not published under its name yet.
 ///
-/// Everything else is the key-value engine's.
+/// Where possible, a load writes the document directly. The key-value engine does everything else.
 final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     private let base: KeyValueStore
     private let storage: JSONStorage
@@ -21,7 +21,8 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
         return loader
     }
 
-    /// A view of what is committed; of what a load has written, one that reads it from its document.
+    /// A view of what is committed; of what a load has written, one that reads it from its
+    /// document.
     func snapshot() throws(StoreError) -> any StoreSnapshot {
         guard try storage.isOnlyInDocument() else { return try base.snapshot() }
         let stream: DocumentStream?

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// How an environment is opened.
+/// The settings of an environment.
 struct LMDBSettings: Sendable {
     static let optionDescriptions = [
         StoreOptionDescription(
@@ -17,9 +17,9 @@ struct LMDBSettings: Sendable {
     var maximumMapByteCount = standardMapByteCount
     /// The map to begin with; nil for one as large as the file can become on its disk.
     var initialMapByteCount: Int?
-    /// How many snapshots all processes together may have open.
+    /// The maximum number of open snapshots in all processes together.
     var readerCount = standardReaderCount
-    /// How long to wait for other processes and for readers.
+    /// The time to wait for other processes and for readers, in seconds.
     var timeoutSeconds: Double
     /// Whether the file may be written.
     var isWritable: Bool

@@ -6,8 +6,8 @@ package import RoostKeyValue
 ///
 /// FORMAT.md says what is in it.
 ///
-/// Reads are zero-copy from the mapped file and side by side with the writer, in this process and others. Each commit is one
-/// LMDB transaction, durable on return. Safe for use from any thread.
+/// Reads are zero-copy from the mapped file and side by side with the writer, in this process and
+/// others. Each commit is one LMDB transaction, durable on return. Safe for use from any thread.
 package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
     /// Whether every write throws code `readOnly`.
     package let isReadOnly: Bool
@@ -22,10 +22,10 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         self.lease = Mutex(lease)
     }
 
-    /// Opens the storage in an existing file, after examining it if nobody has it open.
+    /// Opens the storage in an existing file, after examining it unless it is already open.
     ///
-    /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`, `permissionDenied`, `readOnly`, `busy`,
-    ///   `invalidRequest` for unknown options.
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore`, `unsupportedVersion`, `corrupted`,
+    ///   `permissionDenied`, `readOnly`, `busy`, `invalidRequest` for unknown options.
     package static func open(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
         try open(path: path, settings: try LMDBSettings(options))
     }
@@ -38,9 +38,11 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// Creates an empty storage in a new file.
     ///
-    /// A crash meanwhile leaves a file that cannot be opened: create it under a temporary name and publish it.
+    /// A crash meanwhile leaves a file that cannot be opened: create it under a temporary name and
+    /// publish it.
     ///
-    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `invalidRequest` for unknown or read-only options.
+    /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`,
+    ///   `invalidRequest` for unknown or read-only options.
     package static func create(path: String, options: StoreOptions) throws(StoreError) -> LMDBStorage {
         try create(path: path, settings: try LMDBSettings(options))
     }
@@ -56,7 +58,7 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
             return LMDBStorage(
                 try EnvironmentRegistry.lease(path: path, settings: settings, isNew: true), settings: settings)
         } catch {
-            // The first error is the one to tell.
+            // The first error is reported.
             try? StoreFile.remove(path)
             removeLockFiles(path)
             throw error
@@ -85,14 +87,17 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
 
     /// A snapshot: O(1), and without waiting for writers.
     ///
-    /// - Throws: `closed`; `storeReplaced` when another file stands under the name; `corrupted` when the file was cut; `busy`
-    ///   when too many snapshots are open, or another process made the file's map larger and snapshots of this one are in the way.
+    /// - Throws: `closed`; `storeReplaced` if the name refers to another file; `corrupted` if the
+    ///   file was cut; `busy` if too many snapshots are open, or if another process made the file's
+    ///   map larger and snapshots of this one are in the way.
     package func read() throws(StoreError) -> any KeyValueReader { try LMDBReader(try requireOpen()) }
 
-    /// Runs `body` in a write transaction, on the caller's thread; again from the start when the file's map had to grow.
+    /// Runs `body` in a write transaction, on the caller's thread; again from the start when the
+    /// file's map had to grow.
     ///
-    /// The map begins as large as the disk's free space, so it grows only when space was freed later. Growing waits until no snapshot of
-    /// this process is open, up to the timeout, and then throws code `busy`.
+    /// The map begins as large as the disk's free space, so it grows only when space was freed
+    /// later. Growing waits until no snapshot of this process is open, up to the timeout, and then
+    /// throws code `busy`.
     package func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -140,7 +145,8 @@ package final class LMDBStorage: OrderedKeyValueStorage, CommitSignaling {
         withExtendedLifetime(last) {}
     }
 
-    /// Runs `body` and holds the lease meanwhile: without one, closing the storage would close the file under a call that uses it.
+    /// Runs `body` and holds the lease meanwhile: without one, closing the storage would close the
+    /// file under a call that uses it.
     private func withLease<Result>(
         _ lease: EnvironmentLease, _ body: (LMDBEnvironment) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

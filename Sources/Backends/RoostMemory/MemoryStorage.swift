@@ -2,7 +2,8 @@ internal import Dispatch
 package import RoostCore
 package import RoostKeyValue
 
-/// What all openings of one store in memory share: the committed trees and the writer's place.
+/// The state shared by all openings of one in-memory store: the committed trees and the writer
+/// lock.
 final class MemoryContents: Sendable {
     /// The trees as one commit left them.
     struct Version: Sendable {
@@ -25,7 +26,7 @@ final class MemoryContents: Sendable {
     /// O(1).
     var current: Version { version.withLock { $0 } }
 
-    /// Waits for the writer's place; throws code `busy` when it is not free in time.
+    /// Waits for the writer lock; throws code `busy` when it is not free in time.
     func beginWriting(timeoutSeconds: Double) throws(StoreError) -> MemoryWriter {
         let seconds = timeoutSeconds.isNaN ? 0 : min(max(0, timeoutSeconds), 1_000_000)
         guard writersPlace.wait(timeout: .now() + seconds) == .success else {
@@ -41,14 +42,14 @@ final class MemoryContents: Sendable {
         return MemoryWriter(trees: start.trees, transaction: start.nextTransaction)
     }
 
-    /// Publishes what a writer wrote and frees its place.
+    /// Publishes what a writer wrote and releases the writer lock.
     func commit(_ writer: MemoryWriter) {
         let trees = writer.end()
         version.withLock { $0.trees = trees }
         writersPlace.signal()
     }
 
-    /// Forgets what a writer wrote and frees its place.
+    /// Discards what a writer wrote and releases the writer lock.
     func abort(_ writer: MemoryWriter) {
         _ = writer.end()
         writersPlace.signal()
@@ -57,13 +58,14 @@ final class MemoryContents: Sendable {
 
 /// Ordered key-value storage in memory: a copy-on-write B+tree for each space.
 ///
-/// A snapshot costs O(1) and is never waited for; writers queue. Nothing outlives the process. Safe for use from any thread.
+/// A snapshot costs O(1) and is never waited for; writers queue. Nothing outlives the process. Safe
+/// for use from any thread.
 package final class MemoryStorage: OrderedKeyValueStorage {
     let contents: MemoryContents
     private let isClosed = Mutex(false)
     private let onClose: @Sendable () -> Void
 
-    /// A new, empty storage that nobody else sees.
+    /// A new, empty storage that is not shared.
     package convenience init() { self.init(contents: MemoryContents()) }
 
     init(contents: MemoryContents, onClose: @escaping @Sendable () -> Void = {}) {
@@ -78,7 +80,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
     /// 511 bytes.
     package static var maximumKeyByteCount: Int { MemoryContents.maximumKeyByteCount }
 
-    /// True: pages are not changed after their transaction, and nobody else has them.
+    /// True: pages do not change after their transaction and are private to this process.
     package var holdsCheckedMemory: Bool { true }
 
     /// A consistent view; O(1).
@@ -116,7 +118,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
 
     /// Closes this opening.
     ///
-    /// The contents stay as long as somebody else holds them.
+    /// The contents live as long as a named store or another opening refers to them.
     package func close() throws(StoreError) { markClosed() }
 
     private func markClosed() {

@@ -1,10 +1,11 @@
 package import RoostCore
 internal import RoostKeyValue
 
-/// Stores in memory: `memory:` makes a new one each time, `memory:name` is one that the whole process shares.
+/// Stores in memory: `memory:` makes a new one each time, `memory:name` is one that the whole
+/// process shares.
 ///
-/// A named store's data live until it is destroyed, or the process ends. An unnamed one lives as long as it is open, and cannot
-/// be opened again.
+/// A named store's data live until it is destroyed, or the process ends. An unnamed one lives as
+/// long as it is open, and cannot be opened again.
 package struct MemoryStoreType: PersistentStoreType {
     private struct Entry {
         let contents: MemoryContents
@@ -49,7 +50,7 @@ package struct MemoryStoreType: PersistentStoreType {
 
     /// Opens a named store; it may be open any number of times.
     ///
-    /// Throws `notFound` where there is none, and for `memory:` always.
+    /// Throws `notFound` for a name without a store, and always for `memory:`.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         try options.requireValidTimeout()
@@ -68,7 +69,7 @@ package struct MemoryStoreType: PersistentStoreType {
                 creating: MemoryStorage(), type: self, location: location, model: model, options: options)
         }
         guard Self.stores.withLock({ $0[location.path] == nil }) else { throw alreadyExists(location) }
-        // Filled before it gets its name, so that nobody sees half of it.
+        // Filled before it gets its name, so that no other thread sees it half made.
         let contents = MemoryContents()
         let path = location.path
         let storage = MemoryStorage(contents: contents) { Self.noteClosed(path, contents) }

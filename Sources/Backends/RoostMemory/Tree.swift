@@ -1,22 +1,24 @@
 internal import RoostCore
 
-/// An ordered map of bytes to bytes: a B+tree of pages that transactions copy when they change them.
+/// An ordered map of bytes to bytes: a B+tree of pages that transactions copy when they change
+/// them.
 ///
 /// A tree is a value: a copy is O(1) and keeps what it shows, whatever happens to the original.
 struct Tree: Sendable {
     private(set) var root: TreeNode
-    /// How many entries there are.
+    /// The number of entries.
     private(set) var count = 0
     /// The last leaf, after something was appended to it and as long as nothing else happened.
     private var appendedLeaf: TreeNode?
-    /// The leaf that was changed last, as long as it is one of the tree: what comes in order is mostly there.
+    /// The leaf that was changed last, as long as it is one of the tree: what comes in order is
+    /// mostly there.
     private var changedLeaf: TreeNode?
 
     init() { root = TreeNode(transaction: 0, isLeaf: true, capacity: 0) }
 
     // MARK: Reading
 
-    /// Calls `body` with the value of `key`, or with nil where there is none.
+    /// Calls `body` with the value of `key`, or with nil if the tree lacks the key.
     func withValue(
         of key: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -34,9 +36,10 @@ struct Tree: Sendable {
 
     // MARK: Changing
 
-    /// Adds an entry behind all others; false, and nothing is changed, if the key does not come after them.
+    /// Adds an entry after all others; returns false, changing nothing, if the key does not come
+    /// after them.
     ///
-    /// Entry after entry goes straight into the last leaf while it has room.
+    /// Successive entries go straight into the last leaf while it has room.
     mutating func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
@@ -69,7 +72,8 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Sets the value of a key in the leaf that was changed last; false, and nothing is changed, if it does not belong or fit there.
+    /// Sets the value of a key in the leaf that was changed last; false, and nothing is changed, if
+    /// it does not belong or fit there.
     private mutating func putNearby(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ transaction: UInt64
     ) -> Bool {
@@ -123,7 +127,8 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Forgets where the last changes were; readers, who look anywhere, would only be held up by it.
+    /// Forgets where the last changes were; readers, who look anywhere, would only be held up by
+    /// it.
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
     /// The node itself if the transaction made it, else a copy.
@@ -163,8 +168,9 @@ struct Tree: Sendable {
 
     /// Splits a page that is too large.
     ///
-    /// When entries come in order, the left page stays full; otherwise the bytes are shared as evenly as they can be, so that no page
-    /// keeps two values that are both much larger than a page.
+    /// When entries come in order, the left page stays full; otherwise the bytes are shared as
+    /// evenly as they can be, so that no page keeps two values that are both much larger than a
+    /// page.
     private func split(_ node: TreeNode, _ transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
@@ -237,7 +243,7 @@ struct Tree: Sendable {
         return total
     }
 
-    /// What is wrong with order, separators, depth or count; empty if nothing is.
+    /// Returns descriptions of wrong order, separators, depth or count; empty if the tree is sound.
     func problems() -> [String] {
         var problems: [String] = []
         var (entries, leafDepth): (Int, Int?) = (0, nil)

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// What a cursor goes through: the tree of one space, as it is now.
+/// The source of a cursor's tree: the tree of one space, in its current state.
 protocol TreeSource: AnyObject {
     /// The tree of a space; throws code `closed` after the end of the view or the transaction.
     func tree(_ space: KeySpace) throws(StoreError) -> Tree
@@ -13,14 +13,16 @@ protocol TreeSource: AnyObject {
 ///
 /// It keeps the pages on it alive.
 ///
-/// The tree is asked for anew by every ``seek(to:)``. In a write transaction, ``park()`` is called before a change, which may move
-/// pages under the position; the next move finds the place again by its key.
+/// The tree is asked for anew by every ``seek(to:)``. In a write transaction, ``park()`` is called
+/// before a change, which may move pages under the position; the next move finds the place again by
+/// its key.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace
     /// The inner pages above the leaf, each with the position of the child that was taken.
     private var path: [(node: TreeNode, index: Int)] = []
-    /// The page of the entry, and its position there; nil at the end, before the start, and while parked.
+    /// The page of the entry, and its position there; nil at the end, before the start, and while
+    /// parked.
     private var leaf: TreeNode?
     private var index = 0
     private var hasStarted = false
@@ -79,7 +81,7 @@ final class TreeCursor: KeyValueCursor {
     }
 
     func next() throws(StoreError) -> Bool {
-        // A view that was closed must say so rather than go on.
+        // A cursor of a closed view must throw rather than continue.
         try source.requireOpen()
         if let leaf { return settle(leaf, index + 1) }
         if let parked = parkedKey {
@@ -142,7 +144,8 @@ final class TreeCursor: KeyValueCursor {
         (key, value) = (EmptyBytes.buffer, EmptyBytes.buffer)
     }
 
-    /// Stands at an entry of a leaf, or of the next one that has any where the position is behind the last.
+    /// Moves to an entry of a leaf; past its last entry, to the first entry of the next leaf that
+    /// has any.
     private func settle(_ start: TreeNode, _ position: Int) -> Bool {
         var (node, position) = (start, position)
         while position >= node.count {

@@ -1,24 +1,25 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A page of a tree: sorted entries in one piece of memory and, unless it is a leaf, a child for each.
+/// A page of a tree: sorted entries in one piece of memory and, unless it is a leaf, a child for
+/// each.
 ///
-/// Entries fill the memory from its start, each as the length of its key (two bytes), the key and the value; the slots that say where
-/// they are fill it from its end, in the order of the keys. A slot also has the eight bytes of the key that follow those which all
-/// keys of the page share, as a number: a search reads slots, which lie side by side, and an entry only where these numbers are equal.
+/// Entries fill the memory from its start, each as the length of its key (two bytes), the key and
+/// the value. The slots with their positions fill it from its end, in the order of the keys. All
+/// keys of a page share a prefix; a slot also has the next eight bytes of its key, as a number. A
+/// search reads slots, which lie side by side, and an entry only where these numbers are equal.
 ///
-/// A page belongs to the transaction that made it. Only that one may change it; to every other it is immutable, and whoever
-/// wants to change it makes a copy. So pages are shared between any number of snapshots without locks.
+/// A page belongs to the transaction that made it. Only that transaction may change it; every other
+/// treats it as immutable and changes a copy. So any number of snapshots share pages without locks.
 final class TreeNode: @unchecked Sendable {
     // Proof of Sendable: a node is changed only by the transaction whose number it carries, which runs on one thread at a time and
     // hands the node to other threads only by publishing its root under the lock of `MemoryContents`, after its last change.
     // Later transactions have other numbers.
 
-    // SAFETY of all accesses to `memory`: entries are written behind `usedByteCount` after room was made for them, slots below the
-    // last one likewise, and both stay inside `capacity`. Positions come from searches and ranges below `count`; those that come
-    // from outside are compared with it.
+    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount` once room was made for them, slots likewise below the last one,
+    // and both stay inside `capacity`. Positions come from searches and ranges below `count`; positions from outside are compared with it.
 
-    /// Where an entry is, and what of its key a search compares.
+    /// The position of an entry, and the part of its key that a search compares.
     fileprivate struct Slot {
         var head: UInt64
         // No page has 4 GiB: values have at most one, and a page that is too large is split into balanced halves.
@@ -30,7 +31,7 @@ final class TreeNode: @unchecked Sendable {
     static let capacityBytes = 8192
     /// The children after which an inner page is split.
     static let capacityChildren = 256
-    /// What an entry takes beside its key and value.
+    /// The bytes that an entry takes in addition to its key and value.
     private static let entryOverhead = MemoryLayout<Slot>.stride + keyCountBytes
     private static let keyCountBytes = 2
     private static let smallestPage = 256
@@ -43,14 +44,16 @@ final class TreeNode: @unchecked Sendable {
     private(set) var count = 0
     private var memory: UnsafeMutableRawPointer
     private var capacity: Int
-    /// The first bytes of all keys, a key of fewer than eight continued by zeros; the rest of it is zero.
+    /// The first bytes of all keys, where a key of fewer than eight is continued by zeros; the rest
+    /// is zero.
     private var prefix: UInt64 = 0
     /// Empty in a leaf; else one per entry, whose key is not after any key below the child.
     private(set) var children: [TreeNode] = []
     let transaction: UInt64
-    /// The bytes of entries, those that are left over from removed ones included.
+    /// The bytes of entries, including leftovers of removed entries.
     private var usedByteCount = 0
-    /// The bytes of the entries that are there, with what each takes beside its key and value.
+    /// The bytes of the present entries, including what each takes in addition to its key and
+    /// value.
     private(set) var liveByteCount = 0
 
     init(transaction: UInt64, isLeaf: Bool, capacity: Int = smallestPage) {
@@ -108,7 +111,8 @@ final class TreeNode: @unchecked Sendable {
             return TreeNode.entry(firstSlot[-index], in: memory)
         }
 
-        /// Has the processor fetch the beginning of an entry that will be looked at soon, if there is one at this position.
+        /// Has the processor fetch the beginning of an entry that will be looked at soon, if there
+        /// is one at this position.
         @inline(__always)
         func prepare(_ index: Int) {
             guard index < count else { return }
@@ -123,14 +127,15 @@ final class TreeNode: @unchecked Sendable {
     /// The entries as they are now.
     var entries: Entries { Entries(memory: memory, firstSlot: UnsafePointer(slot(0)), count: count) }
 
-    /// Has the processor fetch the child at a position, if there is one, which will be gone through soon.
+    /// Prefetches the child at a position, if any, before it is visited.
     func prepareChild(_ index: Int) {
         guard index < children.count else { return }
-        // Its count of references is in what is fetched, so that it is not touched here.
+        // The prefetch covers its reference count, so the count is not touched here.
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
-    /// As ``prepareChild(_:)``, for what is read first of the child's memory; the child was fetched before.
+    /// Prefetches what is read first of a child's memory, after ``prepareChild(_:)`` fetched the
+    /// child.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
         // SAFETY: this page holds its children.
@@ -175,7 +180,8 @@ final class TreeNode: @unchecked Sendable {
 
     /// The position of the first entry whose head is not less.
     ///
-    /// The last steps of a search wait for memory each; a few dozen slots that lie side by side are looked at in less time.
+    /// The last steps of a search wait for memory each; a few dozen slots that lie side by side are
+    /// looked at in less time.
     private func firstPosition(ofHead head: UInt64) -> Int {
         // The first key of an inner page bounds nothing, and can be after the second.
         var (low, high) = (isLeaf ? 0 : min(1, count), count)
@@ -198,7 +204,7 @@ final class TreeNode: @unchecked Sendable {
 
     /// The leaf below this page that may hold `key`; valid as long as this page is held.
     func leaf(of key: UnsafeRawBufferPointer) -> TreeNode {
-        // Whoever holds the root holds all pages, so the way down need not count references to them.
+        // Holding the root keeps all pages alive, so the way down need not count references to them.
         var node = Unmanaged.passUnretained(self)
         while true {
             let child = node._withUnsafeGuaranteedRef { node in
@@ -209,7 +215,8 @@ final class TreeNode: @unchecked Sendable {
         }
     }
 
-    /// Whether a key is that of the first or last entry, or between them, and so belongs to this page and to no other.
+    /// Whether a key is that of the first or last entry, or between them, and so belongs to this
+    /// page and to no other.
     func spans(_ key: UnsafeRawBufferPointer) -> Bool {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }
@@ -246,7 +253,7 @@ final class TreeNode: @unchecked Sendable {
         key.count + value.count + entryOverhead
     }
 
-    /// Eight bytes of a key as a number in their order; those behind its end are zero.
+    /// Returns eight bytes of a key as a big-endian number, with zeros past its end.
     private static func word(of key: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
         let left = key.count - offset
         if left >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
@@ -356,9 +363,9 @@ final class TreeNode: @unchecked Sendable {
         for index in 0..<count { slot(index).pointee.head = Self.word(of: self.key(at: index), at: Int(prefixCount)) }
     }
 
-    /// Copies key and value behind what is used, where there must be room.
+    /// Copies key and value after the used bytes, where there must be room.
     ///
-    /// Returns where they are.
+    /// Returns their offset.
     private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> UInt32 {
         let offset = usedByteCount
         let start = memory + offset

@@ -3,9 +3,11 @@
     package import RoostCore
     internal import RoostSQL
 
-    /// Stores in a schema of a PostgreSQL database, with tables that people and other tools can read.
+    /// Stores in a schema of a PostgreSQL database, with tables that people and other tools can
+    /// read.
     ///
-    /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every guarantee.
+    /// ``optionDescriptions`` lists the options; FORMAT.md describes every table and every
+    /// guarantee.
     package struct PostgreSQLStoreType: ServerStoreType {
         /// Makes the type.
         package init() {}
@@ -97,7 +99,8 @@
             }
         }
 
-        /// The location of a schema with the name of the store and a random number in the same database.
+        /// The location of a schema with the name of the store and a random number in the same
+        /// database.
         package func backupLocation(beside location: StoreLocation) throws(StoreError) -> StoreLocation {
             let place = try PostgreSQLLocation(location.path)
             // The name of the backup must not be cut.

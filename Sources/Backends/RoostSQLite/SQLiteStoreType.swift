@@ -48,8 +48,8 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Opens a store that was just created, under its lock.
     ///
-    /// The lock is never released in between, since SQLite removes the log of another store that has
-    /// its name.
+    /// The lock is never released in between, since SQLite removes the log of another store that
+    /// has its name.
     package func open(
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore {

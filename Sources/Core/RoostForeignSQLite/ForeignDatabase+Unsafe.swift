@@ -15,8 +15,8 @@ package import RoostCore
             case locked
             /// No log exists, and SQLite looks for no other file.
             case immutable
-            /// A write-ahead log exists. SQLite keeps its index in memory, and makes neither a lock nor
-            /// another file.
+            /// A write-ahead log exists. SQLite keeps its index in memory, and makes neither a lock
+            /// nor another file.
             case logInMemory
             /// A private copy, in which SQLite may roll a journal back.
             case privateCopy
@@ -137,7 +137,8 @@ package import RoostCore
             while try statement.step() {}
         }
 
-        /// Returns the whole number that a statement gives in its first row; nil without a row or for null.
+        /// Returns the whole number that a statement gives in its first row; nil without a row or
+        /// for null.
         package func integer(_ sql: String) throws(StoreError) -> Int64? {
             let statement = try prepare(sql)
             guard try statement.step(), !statement.isNull(0) else { return nil }

@@ -71,14 +71,14 @@ extension JSONText {
     }
 
     /// Writes a number that is a decimal of at most 15 digits, 3, 6 or 9 of them after the point;
-    /// returns the number of bytes, 0 for any other.
+    /// returns the number of bytes, 0 for any other number.
     ///
-    /// Proof that these are the digits of the shortest exact text: let *m* be a whole number below 10^15
-    /// and *p* one of those powers of ten. Both are doubles, so that the division *m* / *p* is
-    /// rounded once, as reading the decimal would be: if it gives the number, the decimal stands
-    /// for it. Two different decimals of at most 15 digits never stand for the same double. So no
-    /// other one of as few digits does, and what is left when the zeros at the end are taken away
-    /// is the shortest.
+    /// Proof that these are the digits of the shortest exact text: let *m* be a whole number below
+    /// 10^15 and *p* one of those powers of ten. Both are doubles, so the division *m* / *p* is
+    /// rounded once, as reading the decimal would be: if it gives the number, the decimal
+    /// represents it. Two different decimals of at most 15 digits never represent the same double.
+    /// So no other decimal of as few digits does, and removing the zeros at the end gives the
+    /// shortest one.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
         // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the range.

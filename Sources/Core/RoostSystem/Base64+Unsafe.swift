@@ -53,8 +53,8 @@ package enum Base64 {
 
     /// Returns the bytes of a text that a person or another program wrote; nil if it is not base64.
     ///
-    /// The text must be padded. Some programs write bits of the last digit that do not fit a byte, or
-    /// too many padding characters. They are ignored.
+    /// The text must be padded. Some programs write bits of the last digit that do not fit a byte,
+    /// or too many padding characters. They are ignored.
     ///
     /// - Parameters:
     ///   - text: The text.

@@ -15,7 +15,8 @@ package enum Hexadecimal {
     /// The text of some bytes, two digits of lower case for each.
     package static func text(_ bytes: some Sequence<UInt8>) -> String { bytes.map(\.hexadecimal).joined() }
 
-    /// Returns a path as it is written in a URI: every byte but letters, digits and `-./_~` as `%XX`.
+    /// Returns a path as it is written in a URI: every byte but letters, digits and `-./_~` as
+    /// `%XX`.
     package static func percentEncoded(_ path: String) -> String {
         var result = ""
         for byte in path.utf8 {

@@ -1,12 +1,13 @@
-/// A temporary file without a name: made with mode 0600, unlinked at once, gone when it is let go of or the process ends.
+/// A temporary file without a name: created with mode 0600, unlinked at once, deleted when it is
+/// deallocated or the process ends.
 ///
-/// A process that ends between the two leaves an empty file under a name that ``isName(_:)`` knows; whoever sweeps may remove it at any
-/// time, also while it is being made.
+/// A process that ends between creating and unlinking leaves an empty file whose name
+/// ``isName(_:)`` recognizes. A sweep may remove it at any time, also while it is being created.
 package final class SpillFile {
     private static let namePrefix = ".roost-spill."
     private static let nameSuffix = ".roost-tmp"
 
-    /// Whether a directory entry is that of a temporary file whose process ended before it had taken the name away.
+    /// Whether a directory entry is a temporary file whose process ended before unlinking it.
     package static func isName(_ entry: String) -> Bool {
         guard entry.hasPrefix(namePrefix), entry.hasSuffix(nameSuffix) else { return false }
         let random = entry.dropFirst(namePrefix.count).dropLast(nameSuffix.count)
@@ -29,7 +30,7 @@ package final class SpillFile {
                 failure = Self.error(errno, "make a temporary file in '\(directory)'")
                 continue
             }
-            // Somebody who sweeps may have been faster.
+            // A sweep may have been faster.
             guard unlink(path) == 0 || errno == ENOENT else {
                 failure = Self.error(errno, "unlink a temporary file in '\(directory)'")
                 close(opened)
@@ -42,14 +43,14 @@ package final class SpillFile {
     }
 
     deinit {
-        // The file has no name and nobody reads it again: a failure to close it loses nothing.
+        // The file has no name and is not read again: a failure to close it loses nothing.
         close(descriptor)
     }
 
     /// Adds bytes at the end.
     package func append(_ bytes: [UInt8]) throws(SystemFailure) { try write(bytes, at: byteCount) }
 
-    /// Writes bytes at `offset`, in the place of those that are there; a gap before them reads as zeros.
+    /// Writes bytes at `offset`, replacing existing ones; a gap before them reads as zeros.
     package func write(_ bytes: [UInt8], at offset: Int) throws(SystemFailure) {
         var written = 0
         while written < bytes.count {

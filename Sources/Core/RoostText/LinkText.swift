@@ -1,7 +1,8 @@
 package import RoostCore
 package import RoostJSONText
 
-/// Links as JSON text: `[source, target]`, `[source, target, place]` or `[source, target, place, inverse place]`.
+/// Links as JSON text: `[source, target]`, `[source, target, place]` or
+/// `[source, target, place, inverse place]`.
 ///
 /// Places that are 0 are left out at the end.
 package enum LinkText {
@@ -23,11 +24,12 @@ package enum LinkText {
     /// Reads the rest of a link, whose `[` is the reader's current token.
     ///
     /// - Parameters:
-    ///   - reader: Stands on the link's `[`, and on its `]` on return.
+    ///   - reader: A reader at the link's `[`; at its `]` on return.
     ///   - relationship: The relationship, which owns its links.
     /// - Returns: The link.
-    /// - Throws: What the reader throws, and its ``JSONTokenReader/errorCode`` with line, column and relationship for anything
-    ///   that is no link: keys below 1, places of a relationship that has none, too few or too many numbers.
+    /// - Throws: The reader's errors, and its ``JSONTokenReader/errorCode`` with line, column and
+    ///   relationship for anything that is not a link: keys below 1, places of an unordered
+    ///   relationship, too few or too many numbers.
     package static func read(
         from reader: inout JSONTokenReader, of relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> Link {

@@ -1,12 +1,12 @@
 package import RoostCore
 
-/// What of records is wanted, column by column: properties, and the key, version and entity of the object.
+/// The columns to show of records: properties, and the key, version and entity of the object.
 ///
 /// Names are resolved once, for the entity and all its subentities.
 package struct RecordColumns: Sendable {
     /// One column.
     package struct Column: Sendable {
-        /// What the column shows.
+        /// The content of a column.
         enum Content: Sendable {
             case key, version, entity
             /// The field by entity number; nil for entities that are not asked for.
@@ -41,7 +41,7 @@ package struct RecordColumns: Sendable {
         }
     }
 
-    /// The names of what is no property.
+    /// The names of the columns that are not properties.
     private static let ownNames = ["id", "version", "entity"]
 
     /// The columns, in the order in which they were asked for.
@@ -49,9 +49,10 @@ package struct RecordColumns: Sendable {
 
     /// Resolves names.
     ///
-    /// A name is that of an attribute or relationship, the dotted path of a composite's element, the
-    /// place in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity` (the
-    /// object's own). A property with one of these names is `id#value` and so on, as in record texts.
+    /// A name is that of an attribute or relationship, the dotted path of a composite's element,
+    /// the place in an ordered inverse (`album#order`), or `id` (the key), `version` or `entity`
+    /// (the object's own). A property with one of these names is `id#value` and so on, as in record
+    /// texts.
     ///
     /// - Parameters:
     ///   - names: The names; nil for ``defaultNames(of:model:)``.
@@ -67,7 +68,8 @@ package struct RecordColumns: Sendable {
         self.columns = columns
     }
 
-    /// The key, the entity where there are several, and every property that a record has: inherited ones first.
+    /// The key, the entity where there are several, and every property that a record has: inherited
+    /// ones first.
     package static func defaultNames(of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String] {
         var names = entity.hasSubentities ? ["id", "entity"] : ["id"]
         var line = [entity]

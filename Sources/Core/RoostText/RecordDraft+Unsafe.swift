@@ -2,12 +2,12 @@ internal import RoostCore
 
 /// A record while its values come in, in any order.
 ///
-/// Values of fixed width go to their places at once; the bytes of the others are put together at the end, in the layout's order.
-/// Its memory is used again for the next record.
+/// Values of fixed width go to their places at once; the bytes of the others are put together at
+/// the end, in the layout's order. Its memory is used again for the next record.
 final class RecordDraft {
-    /// Where the bytes of a tail field are among those that came in.
+    /// The range of a tail field's bytes in the buffer that keeps them as they came in.
     private struct Part {
-        /// The record that the part belongs to; it is there only for the current one.
+        /// The record that the part belongs to; a part of an earlier record is void.
         var stamp = 0
         var start = 0
         var count = 0
@@ -84,7 +84,8 @@ final class RecordDraft {
         return true
     }
 
-    /// Sets a tail field to what `body` writes, which returns the number of bytes, or nil for none at all.
+    /// Sets a tail field to what `body` writes, which returns the number of bytes, or nil for none
+    /// at all.
     func setBytes(
         _ field: borrowing RecordLayout.Field, atMost count: Int, _ body: (UnsafeMutableRawBufferPointer) -> Int?
     ) -> Bool {

@@ -5,7 +5,7 @@ package import RoostJSONText
 ///
 /// The values are those of ``RecordTextWriter``, every one exact.
 package struct RecordRowWriter {
-    /// What is written.
+    /// The columns to write.
     package let columns: RecordColumns
     /// The keys for to-many columns; the caller has them read for each batch before it is written.
     package let linkedKeys: LinkedKeys
@@ -45,9 +45,11 @@ package struct RecordRowWriter {
 
     // MARK: JSON
 
-    /// Appends the columns of a record as a JSON object on one line, without a line break; what has no value is `null`.
+    /// Appends the columns of a record as a JSON object on one line, without a line break; what has
+    /// no value is `null`.
     ///
-    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text
+    ///   is as it was then.
     package func appendJSON(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         text.append(UInt8(ascii: "{"))
@@ -100,11 +102,14 @@ package struct RecordRowWriter {
     /// Appends the line of the columns' names.
     package func appendCSVHeader(to text: inout TextBuffer) { text.append(contentsOf: header) }
 
-    /// Appends the columns of a record as a line of comma-separated values (RFC 4180, with a line feed at its end).
+    /// Appends the columns of a record as a line of comma-separated values (RFC 4180, with a line
+    /// feed at its end).
     ///
-    /// Values are as in JSON, but without quotes where none are needed. What has no value is nothing at all; an empty text is `""`.
+    /// Values are as in JSON, but without quotes where none are needed. What has no value is
+    /// nothing at all; an empty text is `""`.
     ///
-    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text is as it was then.
+    /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does. The text
+    ///   is as it was then.
     package func appendCSV(_ record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         do throws(StoreError) {
@@ -122,7 +127,8 @@ package struct RecordRowWriter {
 
     // MARK: Values
 
-    /// Appends the value of one column as plain text: a string as it is, anything else as in JSON but without quotes.
+    /// Appends the value of one column as plain text: a string as it is, anything else as in JSON
+    /// but without quotes.
     ///
     /// - Returns: Whether there is a value; false, with nothing appended, for null.
     /// - Throws: Code `corrupted`, as ``RecordTextWriter/append(_:entityKey:to:)`` does.

@@ -5,14 +5,15 @@ enum RecordText {
     /// The keys of what is not a property.
     static let reservedKeys = ["id", "version", "entity"]
 
-    /// The key of a field: its name, or `name#value` where that would be taken for one of the reserved keys.
+    /// The key of a field: its name, or `name#value` where that would be taken for one of the
+    /// reserved keys.
     ///
     /// No property's name contains `#`.
     static func key(of field: RecordLayout.Field) -> String {
         reservedKeys.contains(field.name) ? field.name + "#value" : field.name
     }
 
-    /// What a property of this kind looks like in a text, for messages.
+    /// Describes, for messages, the expected text of a property of this kind.
     static func expectation(_ kind: RecordLayout.Field.Kind) -> String {
         switch kind {
         case .integer16: "a whole number from -32768 to 32767"

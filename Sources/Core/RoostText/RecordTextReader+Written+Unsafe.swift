@@ -3,16 +3,18 @@ internal import RoostJSONText
 internal import RoostSystem
 
 extension RecordTextReader {
-    /// Reads the records that come next in an array, as long as they stand there exactly as ``RecordTextWriter`` writes them: each on a line
-    /// of its own, its properties in order, text without escapes.
+    /// Reads the next records of an array while their text is exactly as ``RecordTextWriter``
+    /// writes it: each record on its own line, its properties in order, text without escapes.
     ///
-    /// Saves the steps from token to token. Stops before the first record that looks otherwise, is wrong, or is not whole in
-    /// the bytes that the reader has at hand; ``JSONTokenReader/nextElement()`` goes on from there as if nothing had been. So a text is read
-    /// the same, with the same errors, whether this is called or not.
+    /// Saves the steps from token to token. Stops before the first record that looks otherwise, is
+    /// wrong, or is not whole in the bytes that the reader has at hand;
+    /// ``JSONTokenReader/nextElement()`` continues from there. So a text is read the same, with the
+    /// same errors, whether this is called or not.
     ///
     /// - Parameters:
     ///   - entity: The number of the records' entity, which is not abstract.
-    ///   - reader: Stands behind an element of the array or behind its `[`, and behind the last record that was read on return.
+    ///   - reader: A reader after an element of the array or after its `[`; after the last record
+    ///     that was read on return.
     ///   - batch: A batch of the reader's model; nothing more is read when it is full.
     package mutating func readWritten(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch

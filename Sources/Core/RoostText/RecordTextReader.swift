@@ -3,13 +3,14 @@ internal import RoostJSONText
 
 /// Reads what ``RecordTextWriter`` writes, or a person: one record out of one JSON object.
 ///
-/// The members may come in any order. `id` must be there, `version` may be missing and is 1 then; a property that is missing or
-/// null is null. Names are resolved once, when the reader is made. It is used again and again, so that reading a record
-/// allocates nothing.
+/// The members may come in any order. `id` must be there, `version` may be missing and is 1 then; a
+/// property that is missing or null is null. Names are resolved once, when the reader is made. It
+/// is used again and again, so that reading a record allocates nothing.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 package struct RecordTextReader {
-    /// The keys of a record, or of a composite in it, and what each means: a field's position, or one of the numbers below.
+    /// The keys of a record, or of a composite in it, and what each means: a field's position, or
+    /// one of the numbers below.
     ///
     /// A class, so that finding a key copies no tables.
     final class Node {
@@ -22,7 +23,8 @@ package struct RecordTextReader {
         // One thread uses a node, and only here: no access can overlap another.
         /// For each key, the record that had it last.
         @exclusivity(unchecked) fileprivate var stamps: [Int]
-        /// For each key, the one that came after it last, which will mostly come after it again; at the end, that came first.
+        /// For each key, the index of the key that last followed it, as a guess for the next time;
+        /// the last element is the first key's index.
         @exclusivity(unchecked) fileprivate var followers: [Int]
 
         init(_ names: [String], _ members: [Int]) {
@@ -32,12 +34,12 @@ package struct RecordTextReader {
             followers = Array(repeating: 0, count: names.count + 1)
         }
 
-        /// Finds the key that is the reader's current token, and remembers what follows what.
+        /// Finds the key that is the reader's current token, and remembers which key it followed.
         ///
         /// - Parameters:
-        ///   - reader: Stands at the key.
-        ///   - previous: The index of the key before it; the number of names for the first one.
-        /// - Returns: The index of the key; nil for one that is not known.
+        ///   - reader: A reader at the key.
+        ///   - previous: The index of the key before it; the number of names for the first key.
+        /// - Returns: The index of the key; nil for an unknown key.
         fileprivate func index(of reader: borrowing JSONTokenReader, after previous: Int) -> Int? {
             reader.withText { key in
                 let guess = followers[previous]
@@ -49,7 +51,7 @@ package struct RecordTextReader {
         }
     }
 
-    /// What can be read into the records of an entity.
+    /// The properties that the records of an entity can have in a text.
     final class Plan {
         let layout: RecordLayout
         /// The record itself, then its composites.
@@ -60,7 +62,7 @@ package struct RecordTextReader {
         init(_ layout: RecordLayout) {
             self.layout = layout
             let fields = layout.fields
-            // An element stands at the top, by its path, where it has a value although its composite is null.
+            // An element with a value in a null composite is written at the top, by its path.
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),
@@ -83,7 +85,7 @@ package struct RecordTextReader {
     let model: ManagedObjectModel
     let entityNames: JSONNameTable
     let plans: [Plan]
-    /// How records are written.
+    /// The form in which records are written, for reading it faster.
     let written: RecordTextWriter
     let draft: RecordDraft
 
@@ -96,18 +98,20 @@ package struct RecordTextReader {
         draft = RecordDraft(model.entities.map(\.layout))
     }
 
-    /// The number of the entity that the current token of a reader, a string or a key, names; nil where there is none.
+    /// Returns the number of the entity that a reader's current token, a string or a key, names;
+    /// nil for an unknown name.
     package func entity(_ reader: borrowing JSONTokenReader) -> Int? { reader.index(in: entityNames) }
 
     /// Reads a record, whose object begins with the next token, and appends it to a batch.
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
-    ///   - reader: Stands before the object, and behind it on return.
+    ///   - reader: A reader before the object; after it on return.
     ///   - batch: A batch of the reader's model.
-    /// - Throws: What the token reader throws, and its ``JSONTokenReader/errorCode`` with line, column, entity, id (where it was
-    ///   read already) and property: for a property that does not exist, with the nearest one that does; a value of the wrong
-    ///   type or out of range; an object without `id`. The batch is unchanged after an error.
+    /// - Throws: The token reader's errors, and its ``JSONTokenReader/errorCode`` with line,
+    ///   column, entity, id (if read already) and property: for an unknown property, with the
+    ///   nearest known one; a value of the wrong type or out of range; an object without `id`. The
+    ///   batch is unchanged after an error.
     package mutating func read(
         _ entity: Int, from reader: inout JSONTokenReader, into batch: inout RecordBatch
     ) throws(StoreError) {
@@ -119,7 +123,7 @@ package struct RecordTextReader {
     ///
     /// - Parameters:
     ///   - entity: The number of the record's entity, which is not abstract.
-    ///   - reader: Stands before a key or the end of the object, and behind the object on return.
+    ///   - reader: A reader before a key or the end of the object; after the object on return.
     ///   - batch: A batch of the reader's model.
     /// - Throws: As ``read(_:from:into:)``.
     package mutating func readMembers(
@@ -140,7 +144,7 @@ package struct RecordTextReader {
         }
     }
 
-    /// What of a record is no property.
+    /// The parts of a record that are not properties.
     struct Header {
         let entity: EntityName
         var key: Int64?
@@ -189,7 +193,7 @@ package struct RecordTextReader {
         try readMembers(of: plan.nodes[plan.nodeOfField[field.index]], plan, &header, from: &reader)
     }
 
-    /// Reads a member that is no property.
+    /// Reads a member that is not a property.
     private func readHeader(
         _ member: Int, _ header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {

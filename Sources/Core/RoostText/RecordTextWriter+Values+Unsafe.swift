@@ -8,9 +8,8 @@ extension RecordTextWriter {
     func appendMembers(
         of plan: Plan, _ record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
-        // SAFETY: the structure of the record was checked before its reader was made: it has the bytes that the layout of its entity
-        // says, of which each step names its own, and the ends of values in the tail ascend up to its last byte. Prefixes are
-        // those that the plan put together.
+        // SAFETY: the structure of the record was checked before its reader was made. It has as many bytes as the layout of its entity requires, each
+        // step refers to its own bytes, and the ends of values in the tail ascend up to the last byte. Prefixes come from the plan.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span

@@ -3,19 +3,23 @@ package import RoostJSONText
 
 /// Writes records as JSON text: one object on one line for each.
 ///
-/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it. `{"id": 7, "version": 2, "title": "Blue"}`:
-/// key and version come first, then every property that is not null, in the order of the model's names. Numbers and booleans
-/// are JSON's own, a double is its shortest exact text; `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are what JSON's
-/// numbers cannot say. A decimal is a string of all its digits, a date its seconds since 2001-01-01, binary data and the stored
-/// form of a transformable value base64, a composite an object of its elements. A to-one relationship is the key of its
-/// destination, or `"Entity/key"` where the destination has subentities, as is every object ID; the place in an ordered inverse
-/// is `relationship#order`. A property called `id` or `version` is written as `id#value` or `version#value`.
+/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it.
+/// `{"id": 7, "version": 2, "title": "Blue"}`: key and version come first, then every property that
+/// is not null, in the order of the model's names. Numbers and booleans are JSON's own, a double is
+/// its shortest exact text; `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are what JSON's
+/// numbers cannot say. A decimal is a string of all its digits, a date its seconds since
+/// 2001-01-01, binary data and the stored form of a transformable value base64, a composite an
+/// object of its elements. A to-one relationship is the key of its destination, or `"Entity/key"`
+/// where the destination has subentities, as is every object ID; the place in an ordered inverse is
+/// `relationship#order`. A property called `id` or `version` is written as `id#value` or
+/// `version#value`.
 ///
-/// Names are resolved once, when the writer is made; nothing is allocated per record but what the text itself needs.
+/// Names are resolved once, when the writer is made; nothing is allocated per record but what the
+/// text itself needs.
 package struct RecordTextWriter: Sendable {
     // Loops over members go through spans, which copy neither names nor references.
 
-    /// What an entity's records consist of.
+    /// The parts of an entity's records, prepared for writing.
     final class Plan: Sendable {
         /// `"Track/`, to begin an object ID.
         let idPrefix: [UInt8]
@@ -24,7 +28,7 @@ package struct RecordTextWriter: Sendable {
         let members: [Member]
         /// The members, as the loop over them needs them.
         let steps: [Step]
-        /// The texts before the values of all members, one behind the other.
+        /// The texts before the values of all members, joined.
         let prefixes: [UInt8]
         /// All elements of composites, with their dotted paths.
         let elements: [Element]
@@ -59,9 +63,9 @@ package struct RecordTextWriter: Sendable {
         let nullBit: UInt8
         let nullOffset: Int
         let byteOffset: Int
-        /// Where the end of the value before stands, for a value in the tail that is not the first.
+        /// The offset of the previous value's end, for a value in the tail that is not the first.
         let startOffset: Int?
-        /// Where the tail begins.
+        /// The offset of the tail.
         let tailOffset: Int
         let prefixStart: Int
         let prefixCount: Int
@@ -99,7 +103,8 @@ package struct RecordTextWriter: Sendable {
         }
     }
 
-    /// An element of a composite as a member of the record itself, which it is while its composite is null.
+    /// An element of a composite as a member of the record itself, which it is while its composite
+    /// is null.
     struct Element: Sendable {
         let composite: RecordLayout.Field
         let member: Member
@@ -147,8 +152,9 @@ package struct RecordTextWriter: Sendable {
     ///   - record: The record.
     ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
     ///   - text: What is appended to.
-    /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid UTF-8, a decimal that is not
-    ///   canonical, a reference to an entity that does not exist. The text is as it was then.
+    /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid
+    ///   UTF-8, a decimal that is not canonical, a reference to an entity that does not exist. The
+    ///   text is as it was then.
     package func append(_ record: RecordReader, entityKey: Bool = false, to text: inout TextBuffer) throws(StoreError) {
         let start = text.count
         let plan = plans[record.entityNumber]

@@ -19,7 +19,7 @@ struct WrittenTextScanner {
         self.end = end
     }
 
-    /// Passes over these bytes; false where others stand.
+    /// Skips these bytes; returns false if other bytes are next.
     @inline(__always)
     mutating func skip(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard end - place >= bytes.count, let start = bytes.baseAddress, memcmp(place, start, bytes.count) == 0 else {
@@ -29,7 +29,7 @@ struct WrittenTextScanner {
         return true
     }
 
-    /// Passes over this text; false where another stands.
+    /// Skips this text; returns false if another is next.
     @inline(__always)
     mutating func skip(_ text: StaticString) -> Bool {
         skip(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
@@ -99,7 +99,7 @@ struct WrittenTextScanner {
         return value
     }
 
-    /// The bytes of the number that stands next, if JSON spells numbers so.
+    /// Returns the bytes of the next number, or nil if it is not spelled as in JSON.
     private func number() -> UnsafeRawBufferPointer? {
         var next = place
         func digits() -> Int {
@@ -148,8 +148,7 @@ struct WrittenTextScanner {
         return text
     }
 
-    /// The bytes up to the next quote, of a string that is going to be looked at by whoever takes
-    /// it.
+    /// Reads the bytes of a string up to the next quote, unchecked: the caller must validate them.
     @inline(__always)
     mutating func quoted() -> UnsafeRawBufferPointer? {
         guard place[0] == UInt8(ascii: "\""), let quote = memchr(place + 1, 0x22, end - place - 1) else { return nil }

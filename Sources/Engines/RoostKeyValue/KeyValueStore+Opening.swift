@@ -7,10 +7,12 @@ extension KeyValueStore {
     /// - Parameters:
     ///   - storage: An empty storage, which the store owns from here on.
     ///   - type: The type the store is registered under; its name is written into the store.
-    ///   - location: Where the store is, for messages and for spill files of large loads, which are made beside a store that is a file.
+    ///   - location: Where the store is, for messages and for spill files of large loads, which are
+    ///     made beside a store that is a file.
     ///   - model: The model to embed.
     ///   - options: Identity, user metadata, timeout.
-    /// - Throws: `alreadyExists` when the storage holds a store, `limitExceeded` for a model with too many parts, and what the storage throws.
+    /// - Throws: `alreadyExists` when the storage holds a store, `limitExceeded` for a model with
+    ///   too many parts, and what the storage throws.
     public convenience init(
         creating storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
         model: ManagedObjectModel, options: StoreOptions
@@ -50,7 +52,8 @@ extension KeyValueStore {
     ///   - type: The type the store must be of.
     ///   - location: Where the store is, for messages and for spill files.
     ///   - options: What the caller expects and how long to wait.
-    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` when the options name a model that is not compatible.
+    /// - Throws: `notAStore`, `unsupportedVersion`, `corrupted`; `modelMismatch` when the options
+    ///   name a model that is not compatible.
     public convenience init(
         opening storage: any OrderedKeyValueStorage, type: any PersistentStoreType, location: StoreLocation,
         options: StoreOptions
@@ -91,7 +94,7 @@ extension KeyValueStore {
 
     /// Closes the storage of a store that could not be made.
     ///
-    /// The first error is the one to tell.
+    /// Returns the first error, which is the one to report.
     private static func closing(_ storage: any OrderedKeyValueStorage, after error: StoreError) -> StoreError {
         do throws(StoreError) { try storage.close() } catch { return error }
         return error

@@ -1,22 +1,25 @@
 internal import Dispatch
 public import RoostCore
 
-/// A persistent store on any ordered key-value storage: the engine behind memory, LMDB and whatever else keeps keys in order.
+/// A persistent store on any ordered key-value storage: the engine for memory, LMDB and any other
+/// storage that keeps keys in order.
 ///
-/// FORMAT.md draws every key and value. An adapter provides the storage and a `PersistentStoreType` that makes these.
+/// FORMAT.md draws every key and value. An adapter provides the storage and a `PersistentStoreType`
+/// that makes these.
 public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
-    /// What changes while a store is open.
+    /// The state that changes while a store is open.
     struct State {
         var isClosed = false
-        /// Keys that were set aside in the storage and not yet handed out, by the number of the hierarchy's root.
+        /// Keys that were set aside in the storage and not yet handed out, by the number of the
+        /// hierarchy's root.
         var blocks: [Int: KeyBlock] = [:]
-        /// The bulk load that is under way.
+        /// The bulk load in progress.
         var load: Load?
-        /// Why what the storage holds is no store any more.
+        /// The error that made the contents of the storage unusable.
         var failure: StoreError?
     }
 
-    /// A bulk load that is under way, which counts on it that nobody gets keys meanwhile.
+    /// A bulk load in progress, during which no keys may be handed out.
     struct Load {
         /// The loader, which alone ends it.
         let loader: ObjectIdentifier
@@ -26,7 +29,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
 
     /// The type the store is registered under.
     public let type: any PersistentStoreType
-    /// Where the store is.
+    /// The location of the store.
     public let location: StoreLocation
     /// The model that the store embeds.
     public var model: ManagedObjectModel { plan.model }
@@ -144,7 +147,8 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     }
 }
 
-/// A view that shows metadata and nothing else: what a store is to others while a bulk load into it is committed in parts.
+/// A view that shows metadata and nothing else: what a store is to others while a bulk load into it
+/// is committed in parts.
 final class HiddenContentsReader: KeyValueReader {
     private let base: any KeyValueReader
 

@@ -1,7 +1,7 @@
 public import RoostCore
 internal import RoostSystem
 
-/// A persistent store in an SQL database: the engine behind every SQL backend.
+/// A persistent store in an SQL database: the engine of every SQL backend.
 ///
 /// One table for each entity hierarchy, one column for each property, so that people and other
 /// tools can read the data. A row that another tool changed does not match its checksum, and is
@@ -9,7 +9,7 @@ internal import RoostSystem
 public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, CommitReportingStore {
     /// The type the store is registered under.
     public let type: any PersistentStoreType
-    /// Where the store is.
+    /// The location of the store.
     public let location: StoreLocation
     /// The model the store was created with.
     public var model: ManagedObjectModel { schema.model }
@@ -33,15 +33,17 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     struct State {
         var isClosed = false
-        /// Why what the database holds is no store any more.
+        /// The error that made the database unusable, or nil.
         var failure: StoreError?
-        /// Keys that are reserved in the database and not yet given out, by position in the schema's object tables.
+        /// Keys that are reserved in the database and not yet given out, by position in the
+        /// schema's object tables.
         var reservedKeys: [Range<Int64>]
-        /// How many keys the next block has, by position in the schema's object tables.
+        /// The number of keys in the next block, by position in the schema's object tables.
         var nextBlockCount: [Int64]
-        /// The last keys that the database records at least, by position in the schema's object tables; what it records only grows.
+        /// The last keys that the database records at least, by position in the schema's object
+        /// tables; what it records only grows.
         var recordedLastKeys: [Int64]
-        /// What this store's last commit left of the tallies.
+        /// The rows of the tallies that this store's last commit wrote.
         var knownTallies: SQLKnownTallies
     }
 
@@ -60,8 +62,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         self.init(database, schema: schema, storeUUID: storeUUID, type: type, description: description, difference: nil)
     }
 
-    /// Creates a store from a database in which the tables of a schema were just made, as far as
-    /// they were missing.
+    /// Creates a store from a database in which the missing tables of a schema were just created.
     init(
         _ database: any SQLDatabase, schema: SQLSchema, storeUUID: StoreUUID, type: any PersistentStoreType,
         description: PersistentStoreDescription, difference: SQLSchemaDifference?
@@ -160,8 +161,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// Runs `body` in a write transaction, while others may write too.
     ///
     /// All of it is durable on return, or nothing. `body` locks what it relies on when it reads it.
-    /// It is run again if it failed by what others wrote at the same time. Where the database has one
-    /// place, this is ``writing(_:)``.
+    /// It is run again if it failed by what others wrote at the same time. Where the database has
+    /// one place, this is ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

@@ -58,7 +58,8 @@ package struct ModelCode {
     /// Generates the code.
     ///
     /// - Returns: The files, in the order of their names.
-    /// - Throws: `invalidModel` if a name cannot be used in Swift. The message lists all such names.
+    /// - Throws: `invalidModel` if a name cannot be used in Swift. The message lists all such
+    ///   names.
     package func files(_ layout: Layout) throws(StoreError) -> [File] {
         let names = try ModelNames(model, source: source)
         let sections = try ModelSections(self, names)
@@ -85,8 +86,8 @@ package struct ModelCode {
 
     /// The name of the only file of the layout ``Layout/singleFile``.
     ///
-    /// It follows from the name of the model file alone, so a build tool knows it without reading the
-    /// model.
+    /// It follows from the name of the model file alone, so a build tool knows it without reading
+    /// the model.
     package static func singleFileName(source: String) -> String { "\(stem(of: source))+Classes.swift" }
 
     /// The name of a model file without its extension.

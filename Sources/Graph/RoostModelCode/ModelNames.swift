@@ -8,8 +8,8 @@ struct ModelNames {
     let classes: [String]
     /// The names of the classes that are generated, by entity number.
     ///
-    /// It is ``classes``, except for an entity whose class a program writes itself, as a subclass of
-    /// the generated one.
+    /// It is ``classes``, except for an entity whose class a program writes itself, as a subclass
+    /// of the generated one.
     let generatedClasses: [String]
 
     /// The key of an entity's user information that says who writes its class.
@@ -19,8 +19,8 @@ struct ModelNames {
 
     /// The members of `ManagedObject` whose names a property of a class cannot have.
     ///
-    /// Models refuse some of these names themselves. A property may have the name of a method. It may
-    /// also have the name `id`, and then hides the member of `ManagedObjectClass`.
+    /// Models refuse some of these names themselves. A property may have the name of a method. It
+    /// may also have the name `id`, and then hides the member of `ManagedObjectClass`.
     static let managedObjectMembers: Set<String> = [
         "objectID", "entity", "context", "isFault", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "hasPersistentChangedValues", "version", "dynamic", "hashValue", "description",
@@ -100,7 +100,8 @@ struct ModelNames {
         }
     }
 
-    /// The class that the model names, without the module in front of it, or else the entity's name.
+    /// The class that the model names, without the module in front of it, or else the entity's
+    /// name.
     private static func className(of entity: EntityDescription) -> String {
         guard let text = entity.managedObjectClassName else { return entity.name }
         let name = text.split(separator: ".", omittingEmptySubsequences: false).last.map(String.init) ?? text

@@ -13,7 +13,8 @@ struct PropertyCode {
         var hasConstantForm = true
         /// Whether the getter needs the index of the field too, even for a mandatory value.
         var needsIndex = false
-        /// Whether the value is optional even if the attribute is not, so that there is one form only.
+        /// Whether the value is optional even if the attribute is not, so that there is one form
+        /// only.
         var isAlwaysOptional = false
     }
 

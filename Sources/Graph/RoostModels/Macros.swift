@@ -4,8 +4,8 @@
     /// Makes a class the source of an entity.
     ///
     /// The stored properties become properties of the model. Simple types are attributes. So are
-    /// `Codable` types and enumerations with raw values. Other classes of objects are relationships.
-    /// The initial value of a property is its default.
+    /// `Codable` types and enumerations with raw values. Other classes of objects are
+    /// relationships. The initial value of a property is its default.
     ///
     /// ```swift
     /// @Model final class Album: ManagedObject {
@@ -61,8 +61,8 @@
 
     /// Sets options of a relationship of a `@Model` class.
     ///
-    /// The inverse is a key path or a name. A key path is for one side; the other side follows from it.
-    /// The compiler cannot resolve two key paths that need each other.
+    /// The inverse is a key path or a name. A key path is for one side; the other side follows from
+    /// it. The compiler cannot resolve two key paths that need each other.
     ///
     /// ```swift
     /// @Relationship(inverse: \Artist.albums, isOptional: false) var artist: Artist?
@@ -73,8 +73,10 @@
     ///   - inverse: The relationship back.
     ///   - deleteRule: What happens to the destination on delete.
     ///   - isOptional: Whether the relationship may be empty.
-    ///   - minCount: The minimum number of destinations of a to-many relationship that is not empty.
-    ///   - maxCount: The maximum number of destinations of a to-many relationship; nil for no limit.
+    ///   - minCount: The minimum number of destinations of a to-many relationship that is not
+    ///     empty.
+    ///   - maxCount: The maximum number of destinations of a to-many relationship; nil for no
+    ///     limit.
     ///   - renamingIdentifier: The name of the relationship in earlier versions of the model.
     @attached(peer)
     public macro Relationship(
@@ -116,8 +118,8 @@
 
     /// Leaves a property of a `@Model` class out of every store.
     ///
-    /// A property with the type of an attribute is a transient attribute of the model: contexts notice
-    /// its changes. A property of another type is a stored property of Swift.
+    /// A property with the type of an attribute is a transient attribute of the model: contexts
+    /// notice its changes. A property of another type is a stored property of Swift.
     @attached(peer)
     public macro Transient() = #externalMacro(module: "RoostMacros", type: "PropertyMacro")
 

@@ -19,7 +19,8 @@
             ClassShape(entityName, properties: modelDescription.allProperties.map(\.shape))
         }
 
-        /// Returns the name of the property at a key path, or nil if the key path is not a property.
+        /// Returns the name of the property at a key path, or nil if the key path is not a
+        /// property.
         public static func propertyName(of keyPath: AnyKeyPath) -> String? {
             modelDescription.propertyName(of: keyPath)
         }

@@ -43,7 +43,8 @@
         ///   - entity: The name of the entity.
         ///   - superclass: The superclass, if its entity is the superentity.
         ///   - properties: The properties of the class itself.
-        ///   - paths: The key paths of the properties, for a class without subclasses and superclass.
+        ///   - paths: The key paths of the properties, for a class without subclasses and
+        ///     superclass.
         public init(
             _ entity: String, superclass: (any ModelClass.Type)? = nil, properties: [ModelProperty],
             paths: [any AnyKeyPath & Sendable] = []

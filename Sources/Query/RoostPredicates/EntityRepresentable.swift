@@ -16,8 +16,8 @@ public protocol PropertyNaming {
     /// }
     /// ```
     ///
-    /// The parameter is an `AnyKeyPath`, because a class with subclasses cannot conform to a protocol
-    /// that requires a `PartialKeyPath<Self>`.
+    /// The parameter is an `AnyKeyPath`, because a class with subclasses cannot conform to a
+    /// protocol that requires a `PartialKeyPath<Self>`.
     static func propertyName(of keyPath: AnyKeyPath) -> String?
 }
 
@@ -34,8 +34,8 @@ public protocol EntityRepresentable: PropertyNaming {
 extension PropertyNaming {
     /// Returns the name of the property at a key path.
     ///
-    /// For a key path that is not a property, the result is a name that no property has. The check of
-    /// the request reports it.
+    /// For a key path that is not a property, the result is a name that no property has. The check
+    /// of the request reports it.
     static func predicatePath(of keyPath: AnyKeyPath) -> String {
         propertyName(of: keyPath) ?? String(describing: keyPath).replacing(".", with: "·")
     }

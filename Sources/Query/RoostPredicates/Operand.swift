@@ -23,8 +23,8 @@ public import RoostQuery
 extension FetchRequest {
     /// A value in a predicate: a property, or an expression of properties.
     ///
-    /// An operator or a method that compares operands returns a predicate. So does `==`, which does not
-    /// return a boolean.
+    /// An operator or a method that compares operands returns a predicate. So does `==`, which does
+    /// not return a boolean.
     public struct Operand: Sendable, PredicateArgument, ExpressibleByNilLiteral {
         /// The values of a to-many operand that a comparison must be true for.
         enum Quantifier { case direct, any, all, none }
@@ -78,7 +78,8 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     public static func variable(_ name: String) -> Self { Self(.variable(name)) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> Self { Self(value.predicateExpression) }
-    /// The objects at a path through a to-many relationship for which a condition is true: `SUBQUERY`.
+    /// The objects at a path through a to-many relationship for which a condition is true:
+    /// `SUBQUERY`.
     ///
     /// - Parameters:
     ///   - path: The names between points.
@@ -126,7 +127,8 @@ extension FetchRequest.Predicate {
     public static func variable(_ name: String) -> FetchRequest.Operand { .variable(name) }
     /// A value.
     public static func value(_ value: some PredicateArgument) -> FetchRequest.Operand { .value(value) }
-    /// The objects at a path through a to-many relationship for which a condition is true: `SUBQUERY`.
+    /// The objects at a path through a to-many relationship for which a condition is true:
+    /// `SUBQUERY`.
     public static func objects(
         _ path: String, as name: String = "object", where condition: (FetchRequest.Operand) -> Self
     ) -> FetchRequest.Operand { .objects(path, as: name, where: condition) }

@@ -3,7 +3,8 @@ internal import RoostConformance
 internal import RoostCore
 internal import RoostSystem
 
-/// The `roost` program: finds the subcommand, runs it, and turns errors into one line and an exit code.
+/// The `roost` program: finds the subcommand, runs it, and turns errors into one line and an exit
+/// code.
 @main
 enum RoostTool {
     /// All subcommands, in the order of the help.

@@ -241,7 +241,8 @@
                 case ("DELETE", 2):
                     let version = try request.integer("version", in: 0...Int(UInt32.max), default: 0)
                     return try changes.delete(
-                        try viewed.id(try viewed.entity(segments[0]), segments[1]), version: UInt32(version), shown: request.value("state"),
+                        try viewed.id(try viewed.entity(segments[0]), segments[1]), version: UInt32(version),
+                        shown: request.value("state"),
                         isTrial: request.value("dry") == "1")
                 default: throw ViewerError(.methodNotAllowed, code: "method", "This address cannot be changed so.")
                 }

@@ -4,12 +4,14 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Runs one operation on stores in a directory, records what it does to the files, and looks at what is left after cuts and faults.
+/// Runs one operation on stores in a directory, records what it does to the files, and looks at
+/// what is left after cuts and faults.
 ///
-/// The operation makes `store` another one, mostly what `source` holds. The stores are at first as processes left them that were killed;
-/// whatever happens, `store` must be exactly the old one or exactly the new one, and the same operation run again must finish.
+/// The operation makes `store` another one, mostly what `source` holds. The stores are at first as
+/// processes left them that were killed; whatever happens, `store` must be exactly the old one or
+/// exactly the new one, and the same operation run again must finish.
 final class CrashLab {
-    /// What is done.
+    /// The operation under test.
     enum Operation: String, CaseIterable, Sendable {
         /// `source` is converted into `store`, which is there already.
         case convert
@@ -19,7 +21,8 @@ final class CrashLab {
         case migrate
         /// As `migrate`, and the old store is kept under another name.
         case migrateKeepingBackup
-        /// `store` is migrated under its own name in two steps, the second one with policies, whose associations go to a file.
+        /// `store` is migrated under its own name in two steps, the second one with policies, whose
+        /// associations go to a file.
         case migrateThroughVersions
         /// `source` is migrated into `store`, which is there already, in the same steps.
         case migrateInto
@@ -33,7 +36,7 @@ final class CrashLab {
         fileprivate var isCopy: Bool { [.convert, .replace].contains(self) }
     }
 
-    /// What ends a migration before its end.
+    /// An early end of a migration.
     enum Ending: Sendable {
         /// It is cancelled at one of its reports, from 1.
         case cancel(Int)
@@ -50,9 +53,9 @@ final class CrashLab {
 
     /// A call of the system that does not do what it should.
     struct Fault: Sendable {
-        /// Which calls count: bits of `crashrecorder_class`.
+        /// The calls that count, as bits of `crashrecorder_class`.
         var classes: Set<Class>
-        /// The how manieth of them it is, from 1.
+        /// The number of the failing call among them, from 1.
         var number: Int
         var action: Action
         /// Whether every later one is met as well.
@@ -90,7 +93,7 @@ final class CrashLab {
         }
     }
 
-    /// What a run of the operation came to.
+    /// The outcome of a run of the operation.
     struct Run {
         /// The directory, as the run left it.
         let root: URL
@@ -99,16 +102,16 @@ final class CrashLab {
         let trace: Trace
         /// The exit status, negative for a signal.
         let status: Int32
-        /// What it wrote to standard error.
+        /// The text that it wrote to standard error.
         let errors: String
-        /// How many calls of the fault's classes there were; nil when it did not come to its end.
+        /// The number of calls of the fault's classes; nil if the run did not finish.
         let callCount: Int?
-        /// How many reports it gave, and questions it put to policies; nil when it did not come to its end.
+        /// The numbers of reports and of questions to policies; nil if the run did not finish.
         let reportCount: Int?
         let questionCount: Int?
     }
 
-    /// Which of the two stores may be there.
+    /// The store that may be present afterwards.
     enum Outcome: Int {
         /// The old one or the new one.
         case any
@@ -118,10 +121,11 @@ final class CrashLab {
         case old
     }
 
-    /// The states that one model of a disk allows, how many there were, and what was wrong with them.
+    /// The states that one model of a disk allows, how many there were, and what was wrong with
+    /// them.
     typealias Examined = (model: DiskModel, count: Int, findings: Findings)
 
-    /// What was wrong with states, by what it was: how many, and where the first one is.
+    /// The problems found, by description, each with its count and the first state that shows it.
     typealias Findings = [String: (count: Int, first: String)]
 
     let operation: Operation
@@ -134,7 +138,8 @@ final class CrashLab {
     private var checker: Child?
     private var failer: Child?
     private var runCount = 0
-    /// The names that are there after an undisturbed run and a look at it, sorted, with stars for what is random in them; nil before.
+    /// The names that are there after an undisturbed run and a look at it, sorted, with stars for
+    /// what is random in them; nil before.
     private var finalNames: [String]?
 
     /// Whether calls can be recorded here.
@@ -145,7 +150,8 @@ final class CrashLab {
         return line == "1"
     }()
 
-    /// Makes the stores, with different numbers of transactions, and runs the operation once undisturbed.
+    /// Makes the stores, with different numbers of transactions, and runs the operation once
+    /// undisturbed.
     init(_ operation: Operation, from source: String, to store: String, transactions: Int64 = 6) throws {
         self.operation = operation
         types = (source, store)
@@ -236,7 +242,8 @@ final class CrashLab {
         return try end(of: child, in: root, tree, trace: recording ? file : nil)
     }
 
-    /// Runs the operation on a fresh copy of the stores with a call that fails, in one process after the other such runs.
+    /// Runs the operation on a fresh copy of the stores with a call that fails, in one process
+    /// after the other such runs.
     ///
     /// What a failure leaves in the process must not harm the next run either.
     func fail(_ fault: Fault) throws -> Run {
@@ -264,7 +271,8 @@ final class CrashLab {
             reportCount: nil, questionCount: nil)
     }
 
-    /// Runs the operation in two processes at once on one copy of the stores; the first one meets the fault.
+    /// Runs the operation in two processes at once on one copy of the stores; the first one meets
+    /// the fault.
     func runTwice(_ fault: Fault) throws -> [Run] {
         runCount += 1
         let root = directory.appendingPathComponent("run\(runCount)")
@@ -313,9 +321,11 @@ final class CrashLab {
 
     // MARK: Looking
 
-    /// Looks at the states that a power cut can leave of a run, all of them or a sample, under each model of a disk.
+    /// Looks at the states that a power cut can leave of a run, all of them or a sample, under each
+    /// model of a disk.
     ///
-    /// A state that an earlier model allows too is looked at once. Of a run that was ended every state must be the old store.
+    /// A state that an earlier model allows too is looked at once. Of a run that was ended every
+    /// state must be the old store.
     ///
     /// - Returns: How many were looked at, and what was wrong.
     func findings(
@@ -355,7 +365,8 @@ final class CrashLab {
         }
     }
 
-    /// Looks at a directory, runs the operation on it and looks again; nil when all is as it must be.
+    /// Looks at a directory, runs the operation on it and looks again; nil when all is as it must
+    /// be.
     ///
     /// What is wrong begins with its kind, before a colon.
     func check(_ root: URL, _ outcome: Outcome) throws -> String? {
@@ -369,7 +380,7 @@ final class CrashLab {
         }
         guard answer.hasPrefix("ok ") else { return answer }
         var names = Self.masked(answer.dropFirst(3).split(separator: "/").map(String.init))
-        // The empty lock file of a name that leads nowhere any more is no store's.
+        // The lock file of a source that was moved away is empty and belongs to no store.
         if operation == .replace { names.removeAll { $0 == "source.lock" } }
         guard let finalNames else {
             self.finalNames = names

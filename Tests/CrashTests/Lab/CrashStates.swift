@@ -5,14 +5,16 @@ struct CrashState {
     let files: [String: FileImage]
     /// Whether the operation had said by then that it succeeded.
     let isAcknowledged: Bool
-    /// Where in the trace the power went, and what the medium kept.
+    /// The position of the power cut in the trace, and the changes that the medium kept.
     let label: String
 }
 
-/// All states in which a power cut at any instant of a trace could have left the files, or a sample of them.
+/// All states in which a power cut at any instant of a trace could have left the files, or a sample
+/// of them.
 ///
-/// After each record: everything written; only what was flushed; the names up to each one without and with all data; and random
-/// states, in which each block of a file has any of the versions between the flushed and the newest one (RELIABILITY §3.1).
+/// After each record: everything written; only what was flushed; the names up to each one without
+/// and with all data; and random states, in which each block of a file has any of the versions
+/// between the flushed and the newest one (RELIABILITY §3.1).
 struct CrashStates {
     private static let randomVariants = 4
 
@@ -88,7 +90,7 @@ struct CrashStates {
 }
 
 extension DiskState {
-    /// How many states of the medium are looked at now.
+    /// Returns the number of medium states that are examined at this point.
     func variantCount(random: Int) -> Int { isSettled ? 1 : 3 + 2 * pendingNames.count + random }
 
     /// One of the states that the medium may have, and what it is.
@@ -138,9 +140,11 @@ extension DiskNode {
         FileImage(contents: isDirectory ? nil : contents(self), node: ObjectIdentifier(self))
     }
 
-    /// The content after a cut that kept some of the blocks that were not flushed: each block has one of its versions.
+    /// The content after a cut that kept some of the blocks that were not flushed: each block has
+    /// one of its versions.
     ///
-    /// `block` is the size of what is written as a whole, and `bias` says how many blocks in ten are old.
+    /// `block` is the size of what is written as a whole, and `bias` says how many blocks in ten
+    /// are old.
     fileprivate func torn(block: Int, bias: Int, _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = durable
         for (offset, data) in lost where random.below(2) == 0 { Change.write(offset, data).apply(to: &bytes) }

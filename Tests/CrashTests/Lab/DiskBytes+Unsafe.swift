@@ -16,12 +16,12 @@ extension DiskNode.Change {
 }
 
 extension [UInt8] {
-    /// Puts `data` in the place of as many bytes from `offset` on, all of which must be there.
+    /// Replaces `data.count` existing bytes from `offset` on by `data`.
     mutating func replace(from offset: Int, with data: ArraySlice<UInt8>) {
         precondition(offset >= 0 && data.count <= count - offset)
         withUnsafeMutableBytes { bytes in
             data.withUnsafeBytes { data in
-                // SAFETY: `data` fits behind `offset` (precondition), and the two are different arrays.
+                // SAFETY: `data` fits after `offset` (precondition), and the two arrays are different.
                 UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + data.count]).copyMemory(from: data)
             }
         }

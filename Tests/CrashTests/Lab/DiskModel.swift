@@ -1,12 +1,14 @@
-/// What a file system promises about names that were not flushed yet when the power went.
+/// The guarantees of a file system for names that were not flushed before a power cut.
 enum DiskModel: String, CaseIterable, Sendable {
-    /// Names become durable in the order in which they were made, and flushing a new file flushes its name: ext4 and XFS.
+    /// Names become durable in the order in which they were made, and flushing a new file flushes
+    /// its name: ext4 and XFS.
     case journaled
-    /// Any name may become durable without those before it, and only flushing a directory flushes the names in it.
+    /// Any name may become durable without those before it, and only flushing a directory flushes
+    /// the names in it.
     case strict
 }
 
-/// What stands under a name.
+/// The file or directory under a name.
 struct FileImage {
     /// The bytes of a file; nil for a directory.
     let contents: [UInt8]?
@@ -14,7 +16,7 @@ struct FileImage {
     let node: ObjectIdentifier
 }
 
-/// A file as it stands in a directory.
+/// A file in a directory.
 struct DiskFile {
     /// Its path below the directory.
     let path: String
@@ -31,13 +33,14 @@ final class DiskNode {
     }
 
     let isDirectory: Bool
-    /// What the medium has for certain.
+    /// The contents that the medium has for certain.
     var durable: [UInt8]
-    /// What a program reads.
+    /// The contents that a program reads.
     var current: [UInt8]
-    /// What was written since the last flush, oldest first.
+    /// The changes since the last flush, oldest first.
     var pending: [Change] = []
-    /// What a failed flush should have written: it shows, but no later flush writes it, because the system takes it for written.
+    /// The writes of a failed flush: programs read them, but no later flush writes them, because
+    /// the system considers them written.
     var lost: [(offset: Int, data: [UInt8])] = []
 
     init(isDirectory: Bool, contents: [UInt8] = []) {
@@ -70,7 +73,7 @@ final class DiskNode {
         if !pending.isEmpty { pending.append(write) }
     }
 
-    /// What a failed flush leaves: sizes count, contents may or may not have been written.
+    /// Applies a failed flush: sizes change, and contents may or may not have been written.
     func failFlush() {
         for change in pending {
             switch change {
@@ -84,7 +87,7 @@ final class DiskNode {
         pending = []
     }
 
-    /// What is written again is not lost.
+    /// Removes a rewritten range from the lost writes.
     private func forgetLost(_ range: Range<Int>) {
         var kept: [(offset: Int, data: [UInt8])] = []
         for (offset, data) in lost {

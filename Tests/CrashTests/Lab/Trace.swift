@@ -15,13 +15,13 @@ struct TraceRecord {
     let path: String
     /// The second name of a rename.
     let other: String
-    /// Where a write begins, or the size that a file gets.
+    /// The offset of a write, or the new size of a truncated file.
     let offset: Int
-    /// Which file it is about, whatever its name.
+    /// The inode of the file, whatever its name.
     let inode: UInt64
     let data: [UInt8]
 
-    /// What it is, in a few words for messages.
+    /// A description in a few words, for messages.
     var summary: String {
         switch kind {
         case .written: "write of \(data.count) bytes at \(offset)"
@@ -32,7 +32,7 @@ struct TraceRecord {
     }
 }
 
-/// What went on in a directory while a process ran.
+/// The changes in a directory while a process ran.
 struct Trace {
     private(set) var records: [TraceRecord] = []
 

@@ -16,7 +16,8 @@ struct CommandResult {
         try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
     }
 
-    /// Expects an exit code and exactly one line on standard error, `roost: …`, that contains `text`.
+    /// Expects an exit code and exactly one line on standard error, `roost: …`, that contains
+    /// `text`.
     func expectError(_ code: Int32, containing text: String = "", _ location: SourceLocation = #_sourceLocation) {
         #expect(self.code == code && !wasKilled, "\(errors)", sourceLocation: location)
         let lines = errors.split(separator: "\n", omittingEmptySubsequences: false)

@@ -130,8 +130,8 @@ struct InPlaceMigrationTests {
         for path in others + [real] { #expect(FileManager.default.fileExists(atPath: path), "\(path)") }
     }
 
-    /// What comes between the snapshot and the new name would be lost.
-    @Test("nobody can open the store from the first record to the new name", arguments: Sample.fileTypes)
+    /// A commit between the snapshot and the new name would be lost.
+    @Test("a store cannot be opened from its migration's first record to the new name", arguments: Sample.fileTypes)
     func exclusion(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -159,7 +159,7 @@ struct InPlaceMigrationTests {
         try store.close()
     }
 
-    @Test("a store that somebody has open is refused, and stays as it is", arguments: Sample.fileTypes)
+    @Test("migrating a store that is open is refused and changes nothing", arguments: Sample.fileTypes)
     func open(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -229,7 +229,7 @@ struct InPlaceMigrationTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // How often there is something to tell, from the copy's migration.
+        // The number of progress reports, counted by migrating the copy.
         _ = try manager.migrateInPlace(copy, model: try Notes.v3(), options: options)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -307,7 +307,7 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("damaged objects are not left out of a store that is nobody's copy", arguments: Sample.fileTypes)
+    @Test("an in-place migration refuses to skip damaged objects", arguments: Sample.fileTypes)
     func keepsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)

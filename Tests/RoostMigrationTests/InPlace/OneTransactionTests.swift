@@ -31,7 +31,7 @@ struct OneTransactionTests {
         return try ManagedObjectModel(entities: entities)
     }
 
-    /// Shelves, of which there are few, get a colour; everything else stays.
+    /// Returns a model in which shelves, which are few, get a color; everything else stays.
     private func colouredShelves() throws -> ManagedObjectModel {
         try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
@@ -41,7 +41,7 @@ struct OneTransactionTests {
 
     // MARK: The same as in a new file
 
-    /// How a random evolution of an SQLite store went, both ways.
+    /// Migrates a random evolution of an SQLite store both ways and compares the results.
     private func compare(_ seed: Int) throws -> MigrationPath? {
         var evolution = try RandomEvolution(seed: seed)
         // Few changes leave the most as it is.
@@ -98,7 +98,7 @@ struct OneTransactionTests {
         }
     }
 
-    @Test("random changes come to the same bytes as in a new file, by either way", arguments: 0..<6)
+    @Test("random changes give the same bytes in one transaction as in a new file", arguments: 0..<6)
     func randomEvolutions(part: Int) throws {
         var count = 0
         for seed in 0..<20 where try compare(1000 + part * 20 + seed) == .oneTransaction { count += 1 }
@@ -260,7 +260,7 @@ struct OneTransactionTests {
             }
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
-        // How often there is something to tell, from the copy's migration.
+        // The number of progress reports, counted by migrating the copy.
         #expect(try manager.migrateInPlace(copy, model: colouredShelves(), options: options).path == .oneTransaction)
         let total = count.withLock { count in
             defer { count = 0 }
@@ -295,7 +295,7 @@ struct OneTransactionTests {
         #expect(try directory.names() == ["store"])
     }
 
-    @Test("nobody can open the store from the first record to the end")
+    @Test("a store cannot be opened from the first record to the end of a one-transaction migration")
     func exclusion() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))

@@ -13,7 +13,8 @@ struct StoreReplacementTests {
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Two that close a store at one instant each see that the other has it open, and its log stays.
+    /// Two that close a store at one instant each see that the other has it open, and its log
+    /// stays.
     @Test("what another one leaves at the same instant is settled again", arguments: ["-wal", "-shm", "-journal"])
     func settledAgain(suffix: String) throws {
         let directory = try TemporaryDirectory()
@@ -34,7 +35,7 @@ struct StoreReplacementTests {
         #expect(throws: StoreError.self) { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0) }
     }
 
-    @Test("what somebody else keeps is not waited for without end, and the lock is given all the same")
+    @Test("locking a store gives up waiting for a foreign log file after a few attempts, and succeeds")
     func foreign() throws {
         let directory = try TemporaryDirectory()
         let path = directory.file("store")

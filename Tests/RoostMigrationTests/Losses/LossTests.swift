@@ -28,8 +28,9 @@ struct LossTests {
         ])
     }
 
-    /// Four notes, of which one is a draft; three have a body, two a folder, and there are five
-    /// pairs with tags.
+    /// Creates a store of four notes, one of them a draft.
+    ///
+    /// Three have a body and two a folder; there are five pairs with tags.
     private static func store(_ type: String, _ path: String) throws -> any PersistentStore {
         let folder = Value.objectID(ObjectID("Folder", key: 1))
         let tags = RelationshipName("Note", name: "tags")

@@ -123,7 +123,7 @@ struct MappingDocumentTests {
         ] { #expect(message.contains(part), "\(part) in \(message)") }
     }
 
-    @Test("what is no mapping document is refused")
+    @Test("a document that is not a mapping model is refused")
     func refusals() throws {
         func code(_ text: String) -> StoreError.Code? {
             storeError { _ = try MappingModel(document: Array(text.utf8)) }?.code

@@ -170,7 +170,7 @@ struct MappingInferenceTests {
 
     // MARK: Optional and mandatory
 
-    @Test("optional becomes mandatory: inferred, with a demand unless there is a default")
+    @Test("an attribute that becomes mandatory is inferred, with a remark unless it has a default")
     func becomesMandatory() throws {
         let old = try model(EntityDescription("Note", attributes: [A("a", type: .string), A("b", type: .string)]))
         let new = try model(
@@ -194,7 +194,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).isEmpty)
     }
 
-    @Test("a mandatory attribute is added: inferred, and without a default a demand that there are no objects")
+    @Test("a new mandatory attribute is inferred; without a default a remark requires an empty entity")
     func addsMandatory() throws {
         let old = try model(EntityDescription("Note"))
         let new = try model(
@@ -250,7 +250,7 @@ struct MappingInferenceTests {
     }
 
     @Test(
-        "whole numbers become floating-point numbers; if not all are exact, that is a demand",
+        "converting whole numbers to floating point is inferred, with a remark if not all are exact",
         arguments: [
             (AttributeType.integer16, AttributeType.double, false), (.integer32, .double, false),
             (.integer64, .double, true), (.integer16, .float, false), (.integer32, .float, true),
@@ -402,7 +402,7 @@ struct MappingInferenceTests {
             mapping.entityMapping(named: "IEM_Transform_Note")?.relationshipMappings
                 == [PropertyMapping("images", expression: .relatedInstances(ofSourceRelationship: "image"))])
         #expect(mapping.problems(from: old, to: new).isEmpty)
-        // And not back: which one to keep, nobody says.
+        // And not back: no rule says which one to keep.
         var image = R.toOne("image", to: "Image")
         image.renamingIdentifier = "images"
         let back = try model(EntityDescription("Note", relationships: [image]), EntityDescription("Image"))
@@ -427,7 +427,7 @@ struct MappingInferenceTests {
         #expect(dropped.remarks(from: ordered, to: plain).map(\.kind) == [.loss])
     }
 
-    @Test("a relationship that leads to another entity is a new one")
+    @Test("a relationship with another destination entity is a new one")
     func otherDestination() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"),
@@ -441,7 +441,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).map(\.property) == ["owner"])
     }
 
-    @Test("destinations that a relationship cannot lead to any more are a loss")
+    @Test("destinations that a relationship no longer allows are a loss")
     func narrowed() throws {
         func note(to destination: String) throws -> ManagedObjectModel {
             try model(
@@ -460,7 +460,7 @@ struct MappingInferenceTests {
         #expect(try MappingModel.inferred(from: new, to: old).remarks(from: new, to: old).isEmpty)
     }
 
-    @Test("a relationship whose inverse is added or renamed keeps its destinations, and they are no loss")
+    @Test("a relationship whose inverse is added or removed keeps its destinations without a loss")
     func inverses() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"))
@@ -478,7 +478,7 @@ struct MappingInferenceTests {
         #expect(removed.remarks(from: new, to: old).isEmpty)
     }
 
-    @Test("of two relationships that become each other's inverse, the one that stores keep decides")
+    @Test("when two relationships become inverses, the end that stores keep determines the links")
     func joinedInverses() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]),
@@ -495,7 +495,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.property ?? "")" } == ["loss notes"])
     }
 
-    @Test("a to-one inverse instead of a to-many one is a demand, also if the end itself becomes to-one")
+    @Test("an inverse that changes from to-many to to-one gives a remark, also if the end itself becomes to-one")
     func narrowedInverse() throws {
         func models(_ a: R, _ b: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: [b]))
@@ -550,7 +550,7 @@ struct MappingInferenceTests {
         }
     }
 
-    @Test("a to-one inverse where there was none is a demand, and one's own inverse a loss of direction")
+    @Test("a new to-one inverse gives a remark, and becoming one's own inverse is a loss of direction")
     func newInverse() throws {
         func nodes(_ relationship: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [relationship]))
@@ -678,7 +678,7 @@ struct MappingInferenceTests {
         #expect(try MappingModel.inferred(from: old, to: new).entityMappings.map(\.type) == [.copy, .copy])
     }
 
-    @Test("constraints, abstractness and hash modifiers are inferred; a new constraint demands unique values")
+    @Test("constraints, abstractness and hash modifiers are inferred; a new constraint requires unique values")
     func hashOnly() throws {
         let old = try model(
             EntityDescription("Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)]))

@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// What a mapping model is refused for when it is used with two models.
+/// The problems for which a mapping model is refused with two models.
 @Suite("Problems of mapping models")
 struct MappingProblemTests {
     private let source: ManagedObjectModel
@@ -329,7 +329,7 @@ struct ModelMismatchTests {
         #expect(StoreError.mappingNotInferable(reasons).message.hasSuffix(" more problems."))
     }
 
-    @Test("tells a few differences and counts the others, on one short line")
+    @Test("the error for another model lists a few differences and counts the others, on one short line")
     func many() throws {
         let error = try error(
             EntityDescription("Note"),

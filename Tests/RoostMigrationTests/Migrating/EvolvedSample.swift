@@ -48,7 +48,7 @@ enum EvolvedSample {
         ])
     }
 
-    /// What the content of ``Sample`` is in the next version.
+    /// Returns the content of ``Sample`` in the next version.
     static func contents(people: Int, like metadata: [String: MetadataValue]) throws -> StoreContents {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: "memory", path: ""), model: try model(),
@@ -84,7 +84,7 @@ enum EvolvedSample {
             try store.model.requireRelationship(RelationshipName(entity, name: name)).number
         }
         let friends = (1..<Int64(people)).map { Link($0, $0 + 1) }
-        // The order of a shelf's books is gone; that of a book's shelves is new, and goes by key.
+        // The order of a shelf's books is removed; that of a book's shelves is new and follows the keys.
         let shelves = (1...Int64(people * 2)).map { key in
             let shelf: Int64 = key % 5 + 1
             return Link(key, shelf, order: shelf)

@@ -70,7 +70,8 @@ import RoostMigration
             try store.close()
         }
 
-        /// Entities that are copied keep their part of the digest, bit for bit, where the number in their records stays the same.
+        /// Entities that are copied keep their part of the digest, bit for bit, where the number in
+        /// their records stays the same.
         ///
         /// All others have one of their own; together they are the digest.
         private static func explain(

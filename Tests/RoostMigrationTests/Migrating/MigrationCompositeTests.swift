@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Nulls, defaults and composites in migrations")
 struct MigrationCompositeTests {
-    /// The values of the objects of entity `P` that a mapping of its attributes makes of others, by one pass or three.
+    /// The values of the objects of entity `P` that a mapping of its attributes makes of others, by
+    /// one pass or three.
     private func migrate(
         _ old: [AttributeDescription], _ objects: [[String: Value]], to new: [AttributeDescription],
         _ attributes: [PropertyMapping], passes: Int
@@ -93,7 +94,7 @@ struct MigrationCompositeTests {
         #expect(
             try migrate(old, Array(objects.prefix(2)), to: [address(mandatory, .string("zip"))], mapped, passes: passes)
                 == [["address": both], [:]])
-        // Defaults of elements belong to a composite that is there; `country` stands before what makes it be there.
+        // Defaults of elements apply to a composite that exists; `country` precedes the element that makes it exist.
         let country = AttributeDescription("country", type: .string, isOptional: false, defaultValue: "CH")
         #expect(
             try migrate(old, objects, to: [address(country, standard, .string("zip"))], mapped, passes: passes) == [

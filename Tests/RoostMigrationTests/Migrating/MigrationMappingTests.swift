@@ -90,7 +90,7 @@ struct MigrationMappingTests {
         #expect(report.losses.count == 3, "\(report.losses)")
     }
 
-    @Test("predicates part objects; references and links to those that are left out are gone")
+    @Test("a source filter divides objects; references and links to excluded objects are removed")
     func filters() throws {
         let reading = EntityDescription(
             "Reading", attributes: [AttributeDescription("text", type: .string)],
@@ -281,7 +281,7 @@ struct MigrationMappingTests {
         #expect(error?.code == .constraintViolation)
     }
 
-    @Test("a relationship that was there before must lead to what the new model demands", arguments: ["one", "many"])
+    @Test("a relationship that is kept must have the objects that the new model requires", arguments: ["one", "many"])
     func requiresObjects(which: String) throws {
         let isOne = which == "one"
         let old = try ManagedObjectModel(entities: [

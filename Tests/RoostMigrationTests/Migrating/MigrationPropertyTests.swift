@@ -63,7 +63,7 @@ struct MigrationPropertyTests {
             #expect(try migrated.contents().difference(from: expected) == nil)
             #expect(try checkStore(migrated).filter { $0.severity == .damage } == [])
             #expect(report.objects == plan.objects)
-            // Behind what the models say stand the IDs that were counted on the way.
+            // The losses that the models show come first; the object IDs counted during the migration follow.
             #expect(Array(report.losses.prefix(plan.losses.count)) == plan.losses)
             try migrated.close()
         } catch let error as StoreError where error.code == .migrationFailed {

@@ -4,9 +4,11 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// What a mapping model makes of the content of a store, worked out object by object over dictionaries.
+/// The effect of a mapping model on the content of a store, computed object by object over
+/// dictionaries.
 ///
-/// As simple as can be: it knows nothing of layouts, batches and of how stores keep relationships until the very end.
+/// It is deliberately simple: it ignores layouts, batches and, until the end, how stores keep
+/// relationships.
 struct PlainMigration {
     /// An object in a hierarchy.
     struct Place: Hashable {
@@ -14,7 +16,7 @@ struct PlainMigration {
         var key: Int64
     }
 
-    /// One object that a relationship leads to from another one.
+    /// An object and one destination of its relationship.
     struct Pair: Hashable {
         var from: Place
         var to: Place
@@ -33,11 +35,12 @@ struct PlainMigration {
     private let links: [Int: [Link]]
     /// By place in the old model: the object.
     private var ids: [Place: ObjectID] = [:]
-    /// What each object became.
+    /// The new object of each source object.
     private var made: [ObjectID: ObjectID] = [:]
     private var values: [ObjectID: [String: Value]] = [:]
     private var pairs: [Int: [Pair: Order]] = [:]
-    /// Whether a mandatory attribute of an object has no value, or a mandatory relationship of one leads to another that is left out.
+    /// Whether a mandatory attribute has no value, or a mandatory relationship refers to an object
+    /// that is left out.
     private(set) var fails = false
 
     init(_ mapping: MappingModel, of contents: StoreContents, from old: ManagedObjectModel, to new: ManagedObjectModel)
@@ -229,7 +232,7 @@ struct PlainMigration {
         return try store.contents()
     }
 
-    /// Whether an object loses what its new entity demands.
+    /// Sets `fails` if an object loses a value that its new entity requires.
     private mutating func judgeRelationships(of id: ObjectID, from old: ObjectID) {
         guard let entity = new.entity(id.entity), let origin = self.old.entity(old.entity) else { return }
         for relationship in entity.relationships
@@ -243,7 +246,7 @@ struct PlainMigration {
             {
                 name = text
             }
-            // What was missing already where it was mandatory is no fault of the migration.
+            // A mandatory value that was already missing is not a failure of the migration.
             guard let name, let before = origin.relationship(name) else { continue }
             if objects[old]?.values[name] != nil || before.declaration.isOptional { fails = true }
         }

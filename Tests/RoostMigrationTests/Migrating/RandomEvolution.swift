@@ -4,13 +4,14 @@ import RoostConformance
 import RoostCore
 import RoostMigration
 
-/// A random model, the one that some random changes make of it, and random content of the old one.
+/// A random model, a randomly changed version of it, and random content of the old model.
 ///
-/// Every change is one that inference follows.
+/// Every change can be inferred.
 struct RandomEvolution {
     let old: ManagedObjectModel
     let new: ManagedObjectModel
-    /// The models on the way from the old one to the new one, both included; each can be inferred from the one before.
+    /// The models on the way from the old one to the new one, both included; each can be inferred
+    /// from the one before.
     let versions: [ManagedObjectModel]
     private var generator: SeededGenerator
 
@@ -23,7 +24,7 @@ struct RandomEvolution {
         for _ in 0..<draft.generator.below(7) + 1 {
             let before = draft.entities
             draft.change()
-            // A change that makes no valid model, or one that cannot be inferred, is no change.
+            // A change is dropped if its model is invalid or the change cannot be inferred.
             if let next = try? ManagedObjectModel(entities: draft.entities),
                 (try? MappingModel.inferred(from: old, to: next)) != nil
             {

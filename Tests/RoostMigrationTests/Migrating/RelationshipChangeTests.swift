@@ -18,7 +18,8 @@ struct RelationshipChangeTests {
         ])
     }
 
-    /// Objects 1 to `count` of `A`, with the keys of their to-one destinations and the links of their to-many ones.
+    /// Objects 1 to `count` of `A`, with the keys of their to-one destinations and the links of
+    /// their to-many ones.
     private static func store(
         _ model: ManagedObjectModel, count: Int64 = 4, s: [Int64: Int64] = [:], links: [Link] = [],
         by relationship: String = "fr", _ type: String = "memory", _ path: String = ""
@@ -88,7 +89,7 @@ struct RelationshipChangeTests {
             : try Self.nodes(.toMany("fr", to: "A"))
         let new = try Self.nodes(.toMany("fr", to: "A", inverse: "fr"))
         let directory = try TemporaryDirectory()
-        // A pair of which both directions are there, one of each direction, and one of an object with itself.
+        // A pair with both directions, one pair in each direction alone, and an object paired with itself.
         let links = [Link(1, 2), Link(2, 1), Link(2, 3), Link(4, 1), Link(3, 3)]
         let source = try Self.store(old, links: links, type, directory.file("old"))
         let isPolicy = how == "policy"
@@ -99,7 +100,7 @@ struct RelationshipChangeTests {
             try Self.pairs("fr", in: store)
                 == [[1, 2], [2, 1], [2, 3], [3, 2], [1, 4], [4, 1], [3, 3]])
         #expect(report.links == 4)
-        // That one led to the other is not there any more, and the report says so; what a policy makes of it, nobody knows.
+        // The direction of the links is lost, and the report says so; with a policy, the loss is not known in advance.
         #expect(report.losses.contains { $0.contains("A.fr") && $0.contains("its own inverse") } == !isPolicy)
         try source.close()
     }
@@ -175,7 +176,7 @@ struct RelationshipChangeTests {
         try source.close()
     }
 
-    @Test("the most that a relationship may lead to counts those that led to the object")
+    @Test("the maximum of a relationship that becomes its own inverse counts both directions")
     func countsBothDirections() throws {
         let old = try Self.nodes(
             R("fr", destination: "A", inverse: nil, maxCount: 2))

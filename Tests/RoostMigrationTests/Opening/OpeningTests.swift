@@ -28,7 +28,7 @@ struct OpeningTests {
     // MARK: Scenario E
 
     @Test(
-        "dropped on incompatibility: a missing file is no error, and the new store is empty",
+        "recreating an incompatible store: a missing file is not an error, and the new store is empty",
         arguments: Sample.writingTypes)
     func missing(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -83,7 +83,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a store of another version of its format, or one that is in use or not readable, is nobody's to drop",
+        "a store of another format version, in use or not readable is never recreated",
         arguments: [StoreError.Code.unsupportedVersion, .busy, .permissionDenied])
     func sound(code: StoreError.Code) throws {
         let directory = try TemporaryDirectory()
@@ -153,7 +153,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a store that somebody is about to close is waited for before it is dropped", arguments: Sample.fileTypes)
+    @Test("recreating a store waits for another connection that is about to close", arguments: Sample.fileTypes)
     func waits(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -181,7 +181,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a file that is no store is nobody's to drop", arguments: Sample.fileTypes)
+    @Test("a file that is not a store is never migrated or recreated", arguments: Sample.fileTypes)
     func stranger(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("thesis.txt"))

@@ -3,7 +3,7 @@ import RoostConformance
 import RoostMigration
 import Testing
 
-/// One pass and three passes demand the same of what no policy made.
+/// One pass and three passes require the same mandatory values of objects without a policy.
 @Suite("Mandatory values, in one pass and in three")
 struct MandatoryRelationshipTests {
     private typealias Object = Scenario.Object
@@ -111,7 +111,7 @@ struct MandatoryRelationshipTests {
 
     private static let paths: [MigrationPath] = [.onePass, .threePasses]
 
-    @Test("a mandatory relationship of which the mapping says nothing stays empty, and is counted", arguments: paths)
+    @Test("a mandatory relationship that the mapping does not mention stays empty and is counted", arguments: paths)
     func unsaid(path: MigrationPath) throws {
         var library = Library(path)
         (library.saysAuthor, library.saysBooks) = (false, false)
@@ -169,7 +169,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("that of Person/p1 does not"))
     }
 
-    @Test("what the source lacks under the same demand is taken over", arguments: paths)
+    @Test("a mandatory value that was already missing in the source may stay missing", arguments: paths)
     func lackedBefore(path: MigrationPath) throws {
         var library = Library(path)
         library.author.isOptional = false
@@ -191,7 +191,7 @@ struct MandatoryRelationshipTests {
         library.people = .equal("name", to: "Bob")
         let message = try library.refusal()
         #expect(message.contains("'Book.author'") && message.contains("Book/p1"), "\(message)")
-        // Nor may a relationship lose objects of which the new model demands some, as the old one did.
+        // Nor may a relationship lose required objects when both models set the same minimum.
         library = Library(path)
         library.newAuthor.isOptional = true
         (library.works.minCount, library.newBooks.minCount) = (2, 2)
@@ -213,7 +213,7 @@ struct MandatoryRelationshipTests {
             ClosurePolicy { $0.onBegin = { session in _ = try session.insert("Book") } }
         }
         #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p4"))
-        // What it takes away from another mapping's objects, of which only the other end's mapping says something.
+        // The policy empties a relationship of another mapping's objects that only the other end's mapping sets.
         library.saysBooks = true
         library.objects[2].values["writer"] = .objectID(ObjectID("Person", key: 2))
         library.code["Inserting"] = {
@@ -228,7 +228,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.migrate().report.warnings == [])
     }
 
-    @Test("of two entities one may be counted, and one of which nothing is said excused", arguments: paths)
+    @Test("an empty mandatory relationship is refused, but only counted if the mapping omits it", arguments: paths)
     func excused(path: MigrationPath) throws {
         func model(_ works: RelationshipDescription, _ writer: String) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [

@@ -192,7 +192,7 @@ struct PolicyCallbackTests {
 
     // MARK: Mistakes
 
-    /// What a policy may do wrong, and how the migration ends then.
+    /// Returns the error that ends a migration whose policy makes a mistake.
     private func mistake(_ body: @escaping @Sendable (SourceObject, MigrationSession) throws -> Void) throws
         -> StoreError
     {

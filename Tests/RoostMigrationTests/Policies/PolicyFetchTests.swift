@@ -3,7 +3,7 @@ import Roost
 import RoostMigration
 import Testing
 
-/// What policies find of the objects that they have made and changed.
+/// Fetches by policies of the objects that they have made and changed.
 @Suite("Fetches of policies")
 struct PolicyFetchTests {
     private struct Generator: RandomNumberGenerator {

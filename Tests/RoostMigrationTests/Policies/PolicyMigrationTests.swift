@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// What policies see and do in a migration in three passes.
+/// The callbacks of policies and their effects in a migration in three passes.
 @Suite("Migration policies")
 struct PolicyMigrationTests {
     // MARK: The standard behavior
@@ -29,7 +29,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "versions are kept until somebody looks at what was written, and counted by commits then",
+        "record versions are kept until a policy reads the destination, and then count its commits",
         arguments: [true, false])
     func versions(looks: Bool) throws {
         let directory = try TemporaryDirectory()
@@ -62,7 +62,7 @@ struct PolicyMigrationTests {
         try new.close()
     }
 
-    @Test("objects that a policy drops vanish with everything that led to them", arguments: Scenario.types, 0..<3)
+    @Test("objects that a policy drops are removed along with all references to them", arguments: Scenario.types, 0..<3)
     func dropsObjects(type: String, seed: Int) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 120)
@@ -142,7 +142,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "objects of two hierarchies that become one get new keys, and everything that leads to them follows",
+        "objects of two hierarchies that become one get new keys, and all references to them follow",
         arguments: Scenario.types, Scenario.types)
     func mergesHierarchies(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -452,7 +452,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "attributes that name objects follow those that get new keys, and are null and counted where nothing becomes of them",
+        "object ID attributes follow objects with new keys; those of dropped objects become null and are counted",
         arguments: Scenario.types)
     func namesObjects(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -576,7 +576,7 @@ struct PolicyMigrationTests {
         #expect(values.map { $0["origin"] } == ["Item", "c"])
         #expect(values.map { $0["larger"] } == [.int(1), .int(1)])
         #expect(values.map { $0["last"] } == [.int(2), .int(2)])
-        // What a SUBQUERY binds nobody knows before.
+        // The variable of a SUBQUERY has no value before the evaluation.
         let wrong = MappingModel([
             EntityMapping(
                 "Item", type: .transform, from: "Item", to: "Item",

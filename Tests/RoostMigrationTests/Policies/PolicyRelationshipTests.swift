@@ -4,7 +4,7 @@ import RoostCore
 import RoostMigration
 import Testing
 
-/// What becomes of relationships that policies make, leave out and set.
+/// The relationships that policies create, leave out and set.
 @Suite("Relationships of migration policies")
 struct PolicyRelationshipTests {
     // MARK: Relationships
@@ -33,7 +33,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("what a policy sets after the standard behavior stands", arguments: Scenario.types)
+    @Test("values that a policy sets after the standard behavior are kept", arguments: Scenario.types)
     func setsAfterStandard(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 30)
@@ -127,7 +127,7 @@ struct PolicyRelationshipTests {
                                 if isWritten { #expect(try session.destinationCount(FetchRequest("Node")) == 12) }
                                 try nodes[0].setObject(nodes[1], for: "next")
                                 #expect(try nodes[1].object("previous") == nodes[0])
-                                // Who takes somebody's partner leaves the old one alone.
+                                // A new partner replaces the old one, whose side becomes empty.
                                 try nodes[2].setObject(nodes[1], for: "next")
                                 #expect(try nodes[0].object("next") == nil)
                                 #expect(try nodes[1].object("previous") == nodes[2])
@@ -230,7 +230,8 @@ struct PolicyRelationshipTests {
                 ])
         }
 
-        /// Departments first, each side by its own policy; departments say nothing of their employees.
+        /// Departments first, each side by its own policy; departments say nothing of their
+        /// employees.
         static func mapping() throws -> MappingModel {
             MappingModel([
                 EntityMapping(
@@ -250,13 +251,13 @@ struct PolicyRelationshipTests {
         }
     }
 
-    /// Where a policy can set a to-one relationship, other than in the turn of its object.
+    /// The places where a policy can set a to-one relationship, other than its object's own turn.
     enum Place: CaseIterable {
         case firstPass, otherEnd, otherTurn
     }
 
     @Test(
-        "a to-one relationship that was set elsewhere stands where the standard behavior is left out",
+        "a to-one relationship that was set elsewhere is kept if the standard behavior is skipped",
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()

@@ -65,7 +65,7 @@ enum Scenario {
         return found
     }
 
-    /// Where a relationship leads from an object, as one attribute of the destinations, in text.
+    /// Returns the texts of one attribute of the objects that a relationship refers to.
     static func names(
         _ relationship: String, of id: ObjectID, _ attribute: String, in store: any PersistentStore
     ) throws -> [String] {

@@ -404,7 +404,7 @@ struct ScenarioTests {
     // MARK: F: what a program does with a store afterwards
 
     @Test(
-        "F: after a migration permanent IDs lead to the same objects, and batch deletes follow the new rules",
+        "F: after a migration permanent IDs refer to the same objects, and batch deletes follow the new rules",
         arguments: Scenario.types, Scenario.types)
     func worksOnAfterwards(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()

@@ -111,7 +111,7 @@ struct FusedStepsTests {
                         from: .store(store), to: .store(next), model: step.model,
                         options: MigrationOptions(mapping: step.mapping, allowsLoss: true))
                 } catch {
-                    // What the data stand against: a mandatory attribute without a value.
+                    // The data do not permit it: a mandatory attribute has no value.
                     guard error.code == .migrationFailed || error.code == .constraintViolation else { throw error }
                     return nil
                 }

@@ -54,7 +54,7 @@ struct ModelHistoryTests {
         try history.add(Notes.withoutRatings())
         #expect(history.mappings.map { [$0.source, $0.destination] } == [[2, 3]])
         #expect(try chain(history, from: Notes.v1(), to: Notes.v4()) == ["v1-v3", "v3-v4 by NoteToNote"])
-        // What somebody wrote between neighbours is taken, not what can be inferred.
+        // A custom mapping between neighbors takes precedence over an inferred one.
         var own = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         own.entityMappings[0].name = "Own"
         try history.add(own, from: "v1", to: "v2")

@@ -37,7 +37,8 @@ enum Notes {
 
     /// `hexColour` is called `paint`, ratings are larger, and new notes are done.
     ///
-    /// Those of the version before are not, so both steps do not come to the same as one.
+    /// Notes of the version before are not done, so one direct step is not equivalent to both
+    /// steps.
     static func v3() throws(StoreError) -> ManagedObjectModel {
         try model(
             "v3",
@@ -54,7 +55,8 @@ enum Notes {
             ])
     }
 
-    /// A rating is a date, which cannot be inferred; a title has an index, which no store needs to be migrated for.
+    /// A rating is a date, which cannot be inferred; a title has an index, which no store needs to
+    /// be migrated for.
     static func v4(index: Bool = false) throws(StoreError) -> ManagedObjectModel {
         try model(
             index ? "v4 with an index" : "v4",

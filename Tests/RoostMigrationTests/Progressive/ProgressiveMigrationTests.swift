@@ -89,7 +89,8 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    /// The usual recipe for a type that changes: a version with both attributes, and code that fills the new one.
+    /// The usual recipe for a type that changes: a version with both attributes, and code that
+    /// fills the new one.
     private func stages(
         _ log: Mutex<[String]>, failing: Bool = false
     ) throws(StoreError) -> (StagedMigrationManager, ManagedObjectModel) {
@@ -145,7 +146,7 @@ struct ProgressiveMigrationTests {
         return (manager, last)
     }
 
-    @Test("stages run their code on stores that nobody else sees", arguments: Sample.writingTypes, Sample.writingTypes)
+    @Test("stages run their code on stores hidden from other code", arguments: Sample.writingTypes, Sample.writingTypes)
     func staged(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))

@@ -10,7 +10,7 @@ struct VersionPathTests {
     }
     private func same(_ from: Int) -> VersionStep { VersionStep(from: from, to: from + 1, kind: .same) }
 
-    @Test("leads from neighbour to neighbour")
+    @Test("the path through versions goes from neighbor to neighbor")
     func neighbours() {
         let steps = (0..<4).map { inferred($0, $0 + 1) }
         #expect(VersionPath.shortest(from: 0, to: 4, steps: steps) == steps)
@@ -28,7 +28,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, 3)]) == Array(steps[..<2]))
     }
 
-    @Test("prefers what somebody wrote to what is inferred, and the first of equals")
+    @Test("the path through versions prefers custom mappings to inferred ones, and the first of equals")
     func preferences() {
         #expect(
             VersionPath.shortest(

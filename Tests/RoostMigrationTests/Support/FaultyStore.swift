@@ -4,7 +4,7 @@ import RoostFiles
 import RoostQuery
 import RoostSystem
 
-/// What goes wrong in a faulty store, and when.
+/// The faults of a store and their positions.
 ///
 /// Batches are counted from 1 in each store.
 struct Faults: Sendable {
@@ -105,7 +105,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         FaultyLoader(try base.bulkLoader(options), faults)
     }
 
-    /// Counts one read; throws when it is the one that fails.
+    /// Counts one read and throws if it is the failing one.
     func countRead() throws(StoreError) {
         let count = readCount.withLock { count in
             count += 1
@@ -208,7 +208,8 @@ private final class NoLinks: LinkCursor {
     }
 }
 
-/// Gives the base's records up to a damaged one, then throws for it, then goes on behind it.
+/// A cursor that returns the base's records up to a damaged one, throws for it, and continues after
+/// it.
 private final class FaultyCursor: RecordCursor {
     private let base: any RecordCursor
     private let faults: Faults

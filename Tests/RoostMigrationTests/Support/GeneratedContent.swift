@@ -4,7 +4,8 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Objects of every entity of any model, with values in every attribute and objects in every relationship, by seed.
+/// Objects of every entity of any model, with values in every attribute and objects in every
+/// relationship, by seed.
 enum GeneratedContent {
     static func store(_ location: StoreLocation, model: ManagedObjectModel, perEntity: Int = 12) throws
         -> any PersistentStore

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock file.
+/// The `sqlite3` command, where there is one: a program that knows nothing of Roost and its lock
+/// file.
 enum SQLiteShell {
     static let path = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3"].first {
         FileManager.default.isExecutableFile(atPath: $0)

@@ -63,7 +63,8 @@ enum Sample {
         ])
     }
 
-    /// Fills an empty store of ``model()``: `people` persons (each third an editor), twice as many books, 5 shelves.
+    /// Fills an empty store of ``model()``: `people` persons (each third an editor), twice as many
+    /// books, 5 shelves.
     static func fill(_ store: any PersistentStore, people: Int = 1500) throws(StoreError) {
         let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Shelf": 77]))
         do throws(StoreError) {

@@ -54,7 +54,8 @@ struct NodeSample {
     /// Returns the numbers of the nodes in a relationship of a node, sorted.
     func numbers(_ name: String, _ number: Int) throws -> [Int] { try order(name, number).sorted() }
 
-    /// Returns the numbers of the nodes in a relationship of a node, in the order of the relationship.
+    /// Returns the numbers of the nodes in a relationship of a node, in the order of the
+    /// relationship.
     func order(_ name: String, _ number: Int) throws -> [Int] {
         try store.members(name, of: nodes[number]).map { id in try #require(nodes.firstIndex(of: id)) }
     }

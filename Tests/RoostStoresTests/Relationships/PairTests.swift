@@ -40,7 +40,8 @@ struct PairTests {
             }
         }
 
-        /// Requires that each reference has one back, and that derived attributes show the other object.
+        /// Requires that each reference has one back, and that derived attributes show the other
+        /// object.
         func verify(sourceLocation: SourceLocation = #_sourceLocation) throws {
             for (entity, property, inverse, name) in [
                 ("Person", "spouse", "spouse", "spouseName"), ("Person", "pass", "holder", "passName"),

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import Roost
 
-/// What a run was measured on.
+/// The machine and software of a run.
 struct Machine: Codable {
     var processor: String
     var cores: Int
     var system: String
-    /// The libraries behind the stores, with their versions.
+    /// The libraries that the stores use, with their versions.
     var libraries: [String]
 
     /// This machine.
@@ -30,7 +30,7 @@ struct Machine: Codable {
         #endif
     }
 
-    /// The value behind a name in a file of lines.
+    /// Returns the value that follows a name in a file of lines.
     private static func value(of name: String, in path: String, separator: Character) -> String? {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         for line in String(decoding: data, as: UTF8.self).split(separator: "\n") where line.hasPrefix(name) {
@@ -40,7 +40,8 @@ struct Machine: Codable {
         return nil
     }
 
-    /// The commit of the checkout that this program was started in, with `+` where files have changed since; `unknown` without one.
+    /// The commit of the checkout that this program was started in, with `+` where files have
+    /// changed since; `unknown` without one.
     static var commit: String {
         guard let commit = git("rev-parse", "--short=10", "HEAD") else { return "unknown" }
         return git("status", "--porcelain", "--untracked-files=no")?.isEmpty == false ? commit + "+" : commit
@@ -53,7 +54,7 @@ struct Machine: Codable {
         process.arguments = ["git"] + arguments
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
-        // No git, or no checkout: there is no commit to name.
+        // Without Git or a checkout, the commit is unknown.
         guard (try? process.run()) != nil, let data = try? output.fileHandleForReading.readToEnd() ?? Data() else {
             return nil
         }

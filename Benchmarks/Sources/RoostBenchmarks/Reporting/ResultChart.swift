@@ -1,8 +1,10 @@
 internal import Foundation
 
-/// A run as a chart in SVG: one bar for each operation, from Roost's time equal to its baseline's to its time in times of that.
+/// A run as a chart in SVG: one bar for each operation, from Roost's time equal to its baseline's
+/// to its time in times of that.
 ///
-/// The scale is logarithmic, so that twice as fast and twice as slow are bars of one length. A tick is the target.
+/// The scale is logarithmic, so that twice as fast and twice as slow are bars of one length. A tick
+/// is the target.
 struct ResultChart {
     private static let rowHeight = 18.0
     private static let labelWidth = 250.0
@@ -44,7 +46,7 @@ struct ResultChart {
             "\(machine.processor), \(machine.cores) cores, \(machine.system); commit \(results.commit); medians of \(results.rounds) rounds; black tick: first target"
     }
 
-    /// Where a ratio is, from the left edge.
+    /// Returns the position of a ratio from the left edge.
     private func position(_ ratio: Double) -> Double {
         let part = (log2(max(ratio, .leastNormalMagnitude)) - exponents.lowerBound)
         return Self.labelWidth + part / (exponents.upperBound - exponents.lowerBound) * Self.plotWidth

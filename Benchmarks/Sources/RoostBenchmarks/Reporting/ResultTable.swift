@@ -38,7 +38,7 @@ struct ResultTable {
     /// With columns that line up.
     var text: String { alignedText([header] + rows) }
 
-    /// What a run was measured on, in a sentence.
+    /// Returns the machine and software of a run, in a sentence.
     static func heading(_ results: Results) -> String {
         let machine = results.machine
         let libraries = machine.libraries.joined(separator: ", ")

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a run measured, as it is kept in a file.
+/// The results of a run, as they are kept in a file.
 struct Results: Codable {
     var machine: Machine
     /// The commit that was measured, with `+` where files had changed since.
@@ -8,7 +8,7 @@ struct Results: Codable {
     /// The rounds that count.
     var rounds: Int
     var operations: [OperationResult]
-    /// What could not be measured, with the reason.
+    /// The operations that could not be measured, with the reasons.
     var failures: [String]
 
     /// As JSON, with its keys in order, so that two runs can be compared by text.
@@ -30,7 +30,7 @@ extension Results {
         }
     }
 
-    /// What of the targets is met and what is not, one line each.
+    /// The targets that are met and the missed ones, one line each.
     var summary: [String] {
         let withTarget = operations.filter { $0.target != nil }
         let over = withTarget.filter { $0.meetsTarget == false }.map {
@@ -65,7 +65,7 @@ struct OperationResult: Codable {
     var trackCount: Int
     /// The units of one round.
     var unitCount: Int
-    /// What Roost is compared with, see ``Operation/Baseline``.
+    /// The title of the baseline, see ``Operation/Baseline``.
     var baselineTitle: String
     var roost: SideResult
     var baseline: SideResult
@@ -78,7 +78,7 @@ struct OperationResult: Codable {
     var ratio: Double { baseline.medianSeconds > 0 ? roost.medianSeconds / baseline.medianSeconds : 0 }
     /// The same for processor time, which other programs on the machine disturb less.
     var cpuRatio: Double { baseline.medianCPUSeconds > 0 ? roost.medianCPUSeconds / baseline.medianCPUSeconds : 0 }
-    /// Roost's bytes on disk in times of the baseline's; nil where there are none.
+    /// Roost's bytes on disk relative to the baseline's; nil without files.
     var diskRatio: Double? {
         guard let mine = roost.diskBytes, let other = baseline.diskBytes, other > 0 else { return nil }
         return Double(mine) / Double(other)
@@ -132,7 +132,7 @@ struct OperationResult: Codable {
             memoryTarget: values.decodeIfPresent(Int.self, forKey: .memoryTarget))
     }
 
-    /// Writes the ratios too, for those who read the file.
+    /// Writes the ratios too, for readers of the file.
     func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(name, forKey: .name)
@@ -157,9 +157,10 @@ struct SideResult: Codable {
     var seconds: [Double]
     /// The processor time of each round.
     var cpuSeconds: [Double]
-    /// The private memory that the first round needed beyond what the process had; null where the system does not tell.
+    /// The additional private memory that the first round needed; null if the system does not
+    /// report it.
     var peakPrivateBytes: Int?
-    /// What the operation's files take; null where there are none.
+    /// The size of the operation's files; null without files.
     var diskBytes: Int?
 
     var medianSeconds: Double { seconds.median }

@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// One number for each operation and number of tracks, with what the row says about all of them at the end.
+/// One number for each operation and number of tracks, with what the row says about all of them at
+/// the end.
 struct SizeTable {
     let sizes: [Int]
     /// The heading of the last column.
@@ -21,7 +22,8 @@ struct SizeTable {
 
 /// Time per object of several sizes, as a table.
 ///
-/// The last column is the greatest time of an object in times of the smallest, among the sizes: how far from linear it is.
+/// The last column is the greatest time of an object in times of the smallest, among the sizes: how
+/// far from linear it is.
 func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
     var table = SizeTable(sizes: sizes, summaryTitle: "factor")
     for side in Side.allCases {
@@ -40,7 +42,8 @@ func scalingTable(_ results: [OperationResult], sizes: [Int]) -> String {
     return table.text
 }
 
-/// Processor time of each further object from one size to the next, as a table: without what a store costs however small it is.
+/// Processor time of each further object from one size to the next, as a table: without what a
+/// store costs however small it is.
 func growthTable(_ results: [OperationResult], sizes: [Int]) -> String {
     var table = SizeTable(sizes: Array(sizes.dropFirst()), summaryTitle: "factor")
     for side in Side.allCases {

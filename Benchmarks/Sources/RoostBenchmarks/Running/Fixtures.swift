@@ -3,13 +3,13 @@ internal import Roost
 
 /// The stores that operations read or copy, made once for each side, type and size.
 struct Fixtures {
-    /// Where they are.
+    /// The directory of the stores.
     let directory: String
 
     /// The path of a store, which is made first if it is not there, or older than this program.
     ///
-    /// Both sides read the same JSON document, the same Core Data store, and the same store with tags; C can write the second only, and
-    /// Roost the others.
+    /// Both sides read the same JSON document, the same Core Data store, and the same store with
+    /// tags; C can write the second only, and Roost the others.
     func path(_ type: String, _ side: Side, trackCount: Int, _ form: TrackForm) throws -> String {
         let side: Side = type == "json" || form == .tagged ? .roost : type == "coredata" ? .baseline : side
         let name = "\(side.rawValue)-\(type)\(form == .plain ? "" : "-" + form.rawValue)-\(trackCount)"
@@ -26,7 +26,7 @@ struct Fixtures {
         return path
     }
 
-    /// When a file was written; nil when there is none.
+    /// Returns the time when a file was written; nil if it does not exist.
     private static func date(_ path: String) -> Date? {
         (try? FileManager.default.attributesOfItem(atPath: path))?[.modificationDate] as? Date
     }

@@ -43,7 +43,7 @@ struct MigrationProof {
         return kind == .lookups && performers[id] != nil && performers[id] == object.string("artist")
     }
 
-    /// The names of all performers, of which no two are the same.
+    /// Returns the names of all performers; throws if two are the same.
     private func performers(_ snapshot: any StoreSnapshot) throws -> [ObjectID: String] {
         var names: [ObjectID: String] = [:]
         let cursor = try snapshot.records(of: TrackSchema.performerEntity, after: nil)

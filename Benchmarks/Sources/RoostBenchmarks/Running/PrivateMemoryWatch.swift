@@ -4,8 +4,8 @@ internal import RoostCore
 
 /// Watches the process's private memory from a thread of its own, until it is told to stop.
 ///
-/// Private means `RssAnon`: what the process allocated, not the pages of files that it maps. A sample every 2 ms costs about 1 %
-/// of a processor, so rounds that are timed have none.
+/// Private means `RssAnon`: what the process allocated, not the pages of files that it maps. A
+/// sample every 2 ms costs about 1 % of a processor, so rounds that are timed have none.
 final class PrivateMemoryWatch: Sendable {
     private struct State {
         var peak = 0
@@ -30,7 +30,8 @@ final class PrivateMemoryWatch: Sendable {
         }
     }
 
-    /// Ends watching: the most there was beyond what there was at the beginning; nil where the system does not tell.
+    /// Ends watching and returns the peak above the initial value; nil if the system does not
+    /// report it.
     func stop() -> Int? {
         let peak = shared.state.withLock { state in
             state.isStopped = true

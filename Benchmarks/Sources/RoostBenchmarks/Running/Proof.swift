@@ -1,8 +1,9 @@
 internal import Roost
 
-/// What a store holds in one number, to compare what both sides wrote.
+/// The content of a store in one number, to compare the results of both sides.
 enum Proof {
-    /// The sum of the checksums of all objects in a store that `side` wrote, from all of their fields.
+    /// The sum of the checksums of all objects in a store that `side` wrote, from all of their
+    /// fields.
     ///
     /// Throws ``BenchmarkError`` for a migrated store without what the migration should have added.
     static func checksum(of path: String, _ type: String, _ side: Side, _ operation: Operation) throws -> UInt64? {
@@ -21,7 +22,8 @@ enum Proof {
         return sum
     }
 
-    /// The sum of the checksums of all objects in a store, and of the tags of tracks where there are any.
+    /// The sum of the checksums of all objects in a store, and of the tags of tracks where there
+    /// are any.
     static func checksum(of store: any PersistentStore, _ form: TrackForm = .plain) throws -> UInt64 {
         let schema = try TrackSchema(form)
         let snapshot = try store.snapshot()

@@ -16,7 +16,7 @@ struct RoundClock {
 
     private static func now(_ clock: clockid_t) -> Double {
         var time = timespec()
-        // The two clocks exist everywhere, so there is no error to look at.
+        // The two clocks exist everywhere, so the call cannot fail.
         _ = clock_gettime(clock, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }

@@ -1,20 +1,20 @@
 internal import Foundation
 internal import Roost
 
-/// Runs operations, both sides by turns.
+/// Runs operations, alternating between both sides.
 struct Runner {
     var scale: Scale
     let fixtures: Fixtures
-    /// Where the workers have their files.
+    /// The directory for the workers' files.
     let workDirectory: String
     /// Called with each operation before it runs.
     let onStart: (Operation) -> Void
 
     /// Measures one operation.
     ///
-    /// The first round of each side proves that both do the same, by counts and checksums, and watches memory; its time does not
-    /// count, because memory is touched and files are read for the first time in it. Then both sides take turns, each round in the
-    /// other order.
+    /// The first round of each side proves that both do the same, by counts and checksums, and
+    /// watches memory; its time does not count, because memory is touched and files are read for
+    /// the first time in it. Then both sides take turns, each round in the other order.
     func measure(_ operation: Operation) throws -> OperationResult {
         onStart(operation)
         let workload = scale.workload(of: operation)
@@ -46,7 +46,8 @@ struct Runner {
             target: operation.target, memoryTarget: operation.memoryTarget)
     }
 
-    /// The private memory that Roost needs for one round of an operation beyond what its process has, in bytes.
+    /// The private memory that Roost needs for one round of an operation beyond what its process
+    /// has, in bytes.
     func peakPrivateBytes(_ operation: Operation) throws -> Int? {
         onStart(operation)
         let worker = try start(operation, .roost, scale.workload(of: operation))
@@ -64,7 +65,7 @@ struct Runner {
         try worker.close()
     }
 
-    /// What a worker is asked; its store is made first if it is not there.
+    /// Returns the request for a worker; creates its store first if necessary.
     private func request(_ operation: Operation, _ side: Side, _ workload: Workload) throws -> WorkerRequest {
         var fixture = ""
         if let type = operation.source.fileType {

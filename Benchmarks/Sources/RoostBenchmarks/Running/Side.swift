@@ -3,11 +3,11 @@ enum Side: String, Codable, CaseIterable, Sendable {
     case roost, baseline
 }
 
-/// How large a run is.
+/// The size of a run.
 struct Scale: Sendable {
     /// The tracks of every operation; nil for each operation's own.
     var trackCount: Int?
-    /// What an operation's own number is divided by.
+    /// The divisor of each operation's own number of tracks.
     var divisor = 1
     /// The rounds that count, without the first, which does not.
     var rounds = 5

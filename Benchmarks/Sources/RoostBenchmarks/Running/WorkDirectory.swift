@@ -17,7 +17,7 @@ struct WorkDirectory {
         try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    /// Copies a file, and puts the copy on the disk, so that nobody else's flush pays for it.
+    /// Copies a file and flushes the copy to disk, so that no measured flush includes it.
     func copy(_ source: String, to destination: String) throws {
         try FileManager.default.copyItem(atPath: source, toPath: destination)
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: destination))

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Roost
 
-/// What the parent asks of a process that runs one side of one operation.
+/// The request of the parent to a process that runs one side of one operation.
 struct WorkerRequest: Codable {
     var operation: String
     var side: Side
@@ -14,24 +14,27 @@ struct WorkerRequest: Codable {
     var directory: String
 }
 
-/// What a process answers after each round.
+/// The answer of a process after each round.
 struct WorkerReply: Codable {
-    /// Why there are no numbers; all others are 0 then.
+    /// The reason for missing numbers; all others are 0 then.
     var error: String?
     var seconds = 0.0
     /// The processor time of all threads.
     var cpuSeconds = 0.0
     var unitCount = 0
     var checksum: UInt64?
-    /// The private memory the round needed beyond what the process had before; nil unless it was asked for.
+    /// The private memory the round needed beyond what the process had before; nil unless it was
+    /// asked for.
     var peakPrivateBytes: Int?
-    /// What the operation's files take.
+    /// The size of the operation's files.
     var diskBytes: Int?
 }
 
-/// One side of one operation, in a process of its own: its memory is nobody else's, and a crash is one failed operation.
+/// One side of one operation, in its own process: it shares memory with no other operation, and a
+/// crash is one failed operation.
 ///
-/// It reads a request, then `prove` or `measure` for each round, and answers each with one line of JSON. The end of its input ends it.
+/// It reads a request, then `prove` or `measure` for each round, and answers each with one line of
+/// JSON. It ends at the end of its input.
 struct Worker {
     private let request: WorkerRequest
     private let operation: Operation

@@ -30,7 +30,7 @@ final class WorkerProcess {
         return reply
     }
 
-    /// Ends the worker, and waits until it is gone.
+    /// Ends the worker and waits until it has exited.
     func end() {
         guard process.isRunning else { return }
         // Its input has ended; there is nothing to do if that was so before.
@@ -38,7 +38,8 @@ final class WorkerProcess {
         process.waitUntilExit()
     }
 
-    /// Waits for the end of a worker that was started for one thing; throws what it printed unless its exit code is 0.
+    /// Waits for the end of a worker that was started for one thing; throws what it printed unless
+    /// its exit code is 0.
     func waitForSuccess() throws {
         try input.fileHandleForWriting.close()
         let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)

@@ -11,12 +11,12 @@ final class BaselineSubject: Subject {
     private let functions: baseline
     /// Reads the store that the functions made, if it is not a file.
     private let reader: String
-    /// What the functions get, at one place for as long as they may keep pointers to it.
+    /// The argument of the functions, at a stable address because they may keep pointers to it.
     private let argument: UnsafeMutablePointer<baseline_run>
     private let source: UnsafeMutablePointer<CChar>?
     private let destination: UnsafeMutablePointer<CChar>?
 
-    /// Throws when there is no baseline with this name.
+    /// Throws if the baseline does not exist.
     init(_ name: String, _ workload: Workload) throws {
         guard let functions = baseline_named(name) else {
             throw BenchmarkError("There is no baseline '\(name)'.")

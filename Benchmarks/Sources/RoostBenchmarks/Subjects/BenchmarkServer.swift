@@ -45,7 +45,8 @@ enum BenchmarkServer {
         return try StoreRegistry.standard.open(location(), options: StoreOptions(model: schema.model))
     }
 
-    /// Loads all objects into a new store, as a conversion does it: beside its name, and then under it.
+    /// Loads all objects into a new store, as a conversion does it: beside its name, and then under
+    /// it.
     @discardableResult
     static func load(_ library: TrackLibrary, _ schema: TrackSchema) throws -> StoreTally {
         let (location, storeType) = (try location(), try StoreRegistry.standard.type(named: type))

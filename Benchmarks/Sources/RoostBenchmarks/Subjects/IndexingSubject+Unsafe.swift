@@ -7,7 +7,8 @@ import RoostCore
     internal import Darwin
 #endif
 
-/// Finishes a load whose rows are there: builds the indexes over album and title and makes everything durable.
+/// Finishes a load whose rows are there: builds the indexes over album and title and makes
+/// everything durable.
 final class IndexingSubject: Subject {
     private let type: String
     private let workload: Workload

@@ -1,6 +1,7 @@
 internal import Roost
 
-/// Makes a new store of objects that are in memory already: through its bulk loader, or through commits where the workload says how large.
+/// Makes a new store of objects that are in memory already: through its bulk loader, or through
+/// commits where the workload says how large.
 final class LoadingSubject: Subject {
     private let type: String
     private let workload: Workload
@@ -21,7 +22,7 @@ final class LoadingSubject: Subject {
         if type == BenchmarkServer.type { try BenchmarkServer.clear() }
     }
 
-    /// As a conversion does it: into a store that nobody knows, flushed, and then put under its name.
+    /// Loads as a conversion does: into a hidden store, which is flushed and then renamed.
     func run(proving: Bool) throws -> Outcome {
         guard let library else { throw BenchmarkError("There is nothing to load.") }
         if type == BenchmarkServer.type {

@@ -1,16 +1,17 @@
 internal import Roost
 internal import RoostCore
 
-/// What a migration of the workload with tags does beside what follows from the two models: the new name of the title, the wider play count.
+/// The work of a migration of the tagged workload, in addition to the changes that follow from the
+/// two models: the new name of the title and the wider play count.
 enum MigrationKind: String, Sendable, CaseIterable {
-    /// Nothing: one pass.
+    /// No additional work: one pass.
     case inferred
     /// A policy written in Swift gives every object of every entity new values: three passes.
     case policies
-    /// A policy looks up the performer of each track by name, and makes those that are not there yet.
+    /// A policy looks up the performer of each track by name, and creates missing ones.
     case lookups
 
-    /// What it does, in a few words.
+    /// A description in a few words.
     var title: String {
         switch self {
         case .inferred: "inferred migration"
@@ -19,7 +20,7 @@ enum MigrationKind: String, Sendable, CaseIterable {
         }
     }
 
-    /// How objects become those of the new model.
+    /// Returns the options that migrate objects to the new model.
     func options(from source: ManagedObjectModel, to destination: ManagedObjectModel) throws(StoreError)
         -> MigrationOptions
     {

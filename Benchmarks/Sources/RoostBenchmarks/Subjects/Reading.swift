@@ -142,7 +142,8 @@ struct Reading {
         return outcome
     }
 
-    /// The tracks whose title has a prefix and that were played often; counted by the track that is looked at.
+    /// The tracks whose title has a prefix and that were played often; counted by the track that is
+    /// looked at.
     func filterScan() throws -> Outcome {
         try fetch(
             FetchRequest(
@@ -162,10 +163,10 @@ struct Reading {
         return outcome
     }
 
-    /// How many tracks are loved.
+    /// Counts the loved tracks.
     func count() throws -> Outcome { try count(.path("loved") == true) }
 
-    /// How many tracks were played often.
+    /// Counts the tracks that were played often.
     func oneFieldFilter() throws -> Outcome { try count(.path("playCount") > 1000) }
 
     private func count(_ predicate: FetchRequest.Predicate) throws -> Outcome {
@@ -173,7 +174,7 @@ struct Reading {
         return Outcome(unitCount: workload.trackCount, checksum: UInt64(count))
     }
 
-    /// How many tracks have a word in their title, whatever its case and diacritics.
+    /// Counts the tracks with a word in their title, whatever its case and diacritics.
     func containsFolded() throws -> Outcome {
         try count(
             .comparison(
@@ -182,7 +183,7 @@ struct Reading {
                     options: [.caseInsensitive, .diacriticInsensitive])))
     }
 
-    /// How often all tracks were played; counted by the track.
+    /// Sums the play counts of all tracks; the unit is the track.
     func sum() throws -> Outcome {
         var request = RowRequest(FetchRequest(TrackSchema.trackEntity))
         request.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["playCount"])]))]
@@ -193,10 +194,10 @@ struct Reading {
         return Outcome(unitCount: workload.trackCount, checksum: UInt64(sum))
     }
 
-    /// How many tracks are of albums of some years.
+    /// Counts the tracks of albums of some years.
     func toOnePath() throws -> Outcome { try count(.path("album.year") >= 2020) }
 
-    /// How many albums have a track that was played very often; counted by the track.
+    /// Counts the albums with a track that was played very often; the unit is the track.
     func anyToMany() throws -> Outcome {
         try countAlbums(
             .comparison(
@@ -205,7 +206,7 @@ struct Reading {
                     modifier: .any)))
     }
 
-    /// How many albums have four loved tracks; counted by the track.
+    /// Counts the albums with at least four loved tracks; the unit is the track.
     func subquery() throws -> Outcome {
         let loved = FetchRequest.Predicate.comparison(
             .init(left: .path(of: .variable("t"), ["loved"]), operator: .equal, right: .constant(.bool(true))))

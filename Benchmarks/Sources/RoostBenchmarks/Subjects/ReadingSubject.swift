@@ -2,7 +2,7 @@ internal import Roost
 
 /// Reads an open store through one snapshot a round.
 final class ReadingSubject: Subject {
-    /// What a round reads.
+    /// The reads of a round.
     typealias Body = @Sendable (Reading) throws -> Outcome
 
     private let type: String

@@ -3,7 +3,7 @@ internal import Roost
 
 /// Changes a store that was opened for one round.
 final class WritingSubject: Subject {
-    /// What a round does.
+    /// The kind of change that a round makes.
     enum Change: Sendable { case update, delete, insert }
 
     private let type: String

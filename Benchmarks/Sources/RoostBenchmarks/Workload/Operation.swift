@@ -1,13 +1,13 @@
 /// Something that Roost and a C program both do, to be compared.
 struct Operation: Sendable {
-    /// What one unit of an operation is.
+    /// The unit of an operation.
     enum Unit: String, Codable, Sendable {
         case object, transaction
     }
 
-    /// Where the store that is read or changed comes from.
+    /// The source of the store that is read or changed.
     enum Source: Sendable, Hashable {
-        /// There is none: the operation makes its objects itself.
+        /// No store: the operation makes its objects itself.
         case none
         /// A store that is in memory, made by the side that reads it.
         case memory
@@ -21,10 +21,11 @@ struct Operation: Sendable {
         case tagged(String)
         /// A copy of such a file for each round, because the operation changes it.
         case copied(String)
-        /// Something that the side itself makes anew for each round, because the operation changes it.
+        /// Something that the side itself makes anew for each round, because the operation changes
+        /// it.
         case anew
 
-        /// The type of the file, if there is one.
+        /// The type of the file, if any.
         var fileType: String? {
             switch self {
             case .shared(let type), .indexed(let type), .tagged(let type), .copied(let type): type
@@ -40,7 +41,7 @@ struct Operation: Sendable {
             }
         }
 
-        /// What the store has of the workload.
+        /// The part of the workload that the store has.
         var form: TrackForm {
             switch self {
             case .indexed: .indexed
@@ -50,11 +51,12 @@ struct Operation: Sendable {
         }
     }
 
-    /// What Roost is compared with.
+    /// The program that Roost is compared with.
     enum Baseline: Sendable, Hashable {
         /// A program in C, by its name.
         case c(String)
-        /// Roost's own verified conversion of the same store: what a migration costs beyond copying.
+        /// Roost's own verified conversion of the same store: what a migration costs beyond
+        /// copying.
         case conversion
 
         /// The heading of its column.
@@ -68,23 +70,25 @@ struct Operation: Sendable {
 
     /// The name on the command line: the backend or the pair, a slash, what is done.
     let name: String
-    /// What is done, in a few words.
+    /// A description in a few words.
     let title: String
     let unit: Unit
     let source: Source
-    /// The type of the store that is made; nil when there is none.
+    /// The type of the store that is made; nil if none is made.
     let madeType: String?
     /// The tracks of a whole run.
     let trackCount: Int
-    /// How often a round does it, in a whole run.
+    /// The number of repetitions in a round, in a whole run.
     let repetitions: Int
     let batchSize: Int
     let baseline: Baseline
-    /// The most that Roost's time may be, in times of the baseline's; nil where nothing was promised.
+    /// The most that Roost's time may be, in times of the baseline's; nil where nothing was
+    /// promised.
     let target: Double?
-    /// The most private memory that Roost may need beyond what its process has, in bytes; nil where nothing was promised.
+    /// The most private memory that Roost may need beyond what its process has, in bytes; nil where
+    /// nothing was promised.
     let memoryTarget: Int?
-    /// What the migration does; nil for an operation that is none.
+    /// The work of the migration; nil for other operations.
     let migration: MigrationKind?
     /// Makes Roost's side.
     let makeSubject: @Sendable (Workload) throws -> any Subject
@@ -92,10 +96,11 @@ struct Operation: Sendable {
     /// Whether a file is made.
     var makesFile: Bool { madeType != nil && !isProvenBySubject }
 
-    /// Whether the side itself reads its store, because it is not a file that another side could open.
+    /// Whether the side itself reads its store, because it is not a file that another side could
+    /// open.
     var isProvenBySubject: Bool { madeType == "memory" || madeType == BenchmarkServer.type }
 
-    /// The type of the store whose whole content both sides must agree on after a round; nil when there is none.
+    /// The type of the store whose whole content both sides must agree on after a round, if any.
     ///
     /// Transactions are left out: a store may leave gaps between the keys that it gives.
     var provenType: String? {

@@ -8,7 +8,8 @@ enum Operations {
 
     /// The tracks of most operations in a whole run.
     private static let full = 1_000_000
-    /// The tracks of operations that take long for each object, and of pairs beyond those between SQLite and LMDB.
+    /// The tracks of operations that take long for each object, and of pairs beyond those between
+    /// SQLite and LMDB.
     private static let reduced = 100_000
 
     /// The first targets, as times of the baseline's time.
@@ -35,7 +36,8 @@ enum Operations {
         "sqlite-sqlite/migrate-policies": 1.667, "lmdb-lmdb/migrate-policies": 1.667,
     ]
 
-    /// The most private memory of a conversion between SQLite and LMDB, and of a migration with policies between them, in bytes.
+    /// The most private memory of a conversion between SQLite and LMDB, and of a migration with
+    /// policies between them, in bytes.
     private static let memoryTargets = (conversion: 64 << 20, migration: 96 << 20)
 
     // MARK: Reading

@@ -9,7 +9,8 @@ import RoostCore
 #endif
 
 extension TrackSchema {
-    /// Appends a track of the workload, as a program with its own data would: field by field, without a decoded value between.
+    /// Appends a track of the workload, as a program with its own data would: field by field,
+    /// without a decoded value between.
     func append(_ value: borrowing track, version: UInt32 = 1, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(trackLayout, key: value.id, version: version)
@@ -30,7 +31,8 @@ extension TrackSchema {
         batch.endRecord()
     }
 
-    /// Appends the record of a track, changed as the benchmark "update" does at place `index`: a copy with two values set, as in C.
+    /// Appends the record of a track, changed as the benchmark "update" does at place `index`: a
+    /// copy with two values set, as in C.
     func appendUpdate(of record: RecordReader, at index: Int, to batch: inout RecordBatch) throws(StoreError) {
         let fields = trackFields
         batch.beginRecord(copying: record)

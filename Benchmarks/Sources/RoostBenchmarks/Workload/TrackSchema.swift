@@ -1,7 +1,7 @@
 internal import Roost
 import RoostCore
 
-/// What of the workload a store has, and how its model looks.
+/// The part of the workload that a store has, and its model.
 enum TrackForm: String, Sendable, Hashable {
     /// Tracks and albums.
     case plain
@@ -9,7 +9,8 @@ enum TrackForm: String, Sendable, Hashable {
     case indexed
     /// The same as plain, with five tags for each track: what migrations start from.
     case tagged
-    /// What migrations of ``tagged`` make: a model with one renamed attribute, a wider one, new ones and a new entity.
+    /// The result of migrations of ``tagged``: a model with one renamed attribute, a wider one, new
+    /// ones and a new entity.
     case migrated
 }
 
@@ -37,7 +38,8 @@ struct TrackSchema {
         let title, year: RecordLayout.Field
     }
 
-    /// Builds the model; stores keep an index over every to-one relationship, so the one over the album needs no mention.
+    /// Builds the model; stores keep an index over every to-one relationship, so the one over the
+    /// album needs no mention.
     ///
     /// - Parameter form: Which of the workload's models.
     /// - Throws: Code `invalidModel`, which would be a mistake here.

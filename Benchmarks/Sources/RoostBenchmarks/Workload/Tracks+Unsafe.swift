@@ -1,17 +1,19 @@
 internal import CTracks
 
-/// What follows from an object's number, by the C code that both sides share.
+/// The content that depends on an object's number, computed by the C code that both sides share.
 enum Tracks {
-    /// How many albums go with this many tracks.
+    /// Returns the number of albums for this many tracks.
     static func albumCount(trackCount: Int) -> Int { Int(tracks_album_count(Int64(trackCount))) }
 
-    /// Place `index` of a scattered sequence of numbers from 1 to `count`; numbers occur more than once.
+    /// Place `index` of a scattered sequence of numbers from 1 to `count`; numbers occur more than
+    /// once.
     static func randomKey(_ index: Int, count: Int) -> Int64 { tracks_random_key(UInt64(index), Int64(count)) }
 
     /// Place `index` of a scattered order of the numbers from 1 to `count`.
     static func distinctKey(_ index: Int, count: Int) -> Int64 { tracks_distinct_key(UInt64(index), Int64(count)) }
 
-    /// Place `index` of a scattered sequence of ranges of titles: from the first text on, and before the second.
+    /// Place `index` of a scattered sequence of ranges of titles: from the first text on, and
+    /// before the second.
     static func titleRange(_ index: Int, trackCount: Int) -> (lower: String, upper: String) {
         var lower = [CChar](repeating: 0, count: Int(TRACK_TITLE_LIMIT))
         var upper = lower
@@ -23,7 +25,8 @@ enum Tracks {
         return (text(lower), text(upper))
     }
 
-    /// The tags of the track with this number, in ascending order: five different ones, wherever there are 36 tags.
+    /// The tags of the track with this number, in ascending order: five different ones, wherever
+    /// there are 36 tags.
     static func tags(of number: Int, tagCount: Int) -> [Int64] {
         let first = Int(randomKey(number, count: tagCount)) - 1
         return Set((0..<5).map { Int64((first + 7 * $0) % tagCount + 1) }).sorted()
@@ -32,7 +35,8 @@ enum Tracks {
     /// The title of the tag with this number.
     static func tagTitle(_ number: Int) -> String { "Tag \(number)" }
 
-    /// A number that depends on a track and one of its tags; of many pairs the sum counts, in any order.
+    /// A number that depends on a track and one of its tags; of many pairs the sum counts, in any
+    /// order.
     static func tagChecksum(track: Int64, tag: Int64) -> UInt64 {
         (UInt64(bitPattern: track) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(bitPattern: tag)) &* 0x94D0_49BB_1331_11EB
     }

@@ -1,8 +1,8 @@
-/// What one side of a benchmark works on.
+/// The input of one side of a benchmark.
 struct Workload: Sendable {
     /// The tracks of the store; there is one album for twenty.
     var trackCount: Int
-    /// How often a round does what the operation does once: reads, transactions, look-ups.
+    /// The number of repetitions in a round: reads, transactions, look-ups.
     ///
     /// 0 for whole stores.
     var repetitions = 0
@@ -16,11 +16,12 @@ struct Workload: Sendable {
     var albumCount: Int { Tracks.albumCount(trackCount: trackCount) }
 }
 
-/// What a round did.
+/// The result of a round.
 struct Outcome: Sendable {
     /// In the unit the operation counts in; the same on both sides.
     var unitCount: Int
-    /// The sum of the checksums of all objects that were read or written; nil where a round only reads part of them.
+    /// The sum of the checksums of all objects that were read or written; nil where a round only
+    /// reads part of them.
     var checksum: UInt64?
 }
 
@@ -32,15 +33,18 @@ protocol Subject: AnyObject {
     func open() throws
     /// Does the operation once.
     ///
-    /// - Parameter proving: Whether the checksum of everything that passes is computed, also where the operation itself would not.
+    /// - Parameter proving: Whether the checksum of everything that passes is computed, also where
+    ///   the operation itself would not.
     /// - Returns: What was done, the same on both sides.
-    /// - Throws: Whatever the operation throws; ``BenchmarkError`` when it did not do what it should.
+    /// - Throws: Whatever the operation throws; ``BenchmarkError`` when it did not do what it
+    ///   should.
     func run(proving: Bool) throws -> Outcome
-    /// The sum of the checksums of all objects in the store in memory that a round made; nil without one.
+    /// The sum of the checksums of all objects in the store in memory that a round made; nil
+    /// without one.
     func madeChecksum() throws -> UInt64?
-    /// Lets go of what a round made, except for files.
+    /// Releases everything that a round made, except for files.
     func clean() throws
-    /// Lets go of what ``open()`` opened.
+    /// Releases everything that ``open()`` opened.
     func close() throws
 }
 
@@ -49,7 +53,7 @@ extension Subject {
     func clean() throws {}
 }
 
-/// A benchmark that cannot go on.
+/// A failure that ends a benchmark.
 struct BenchmarkError: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

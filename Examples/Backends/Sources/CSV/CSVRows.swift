@@ -7,7 +7,7 @@ struct CSVRows {
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    /// The fields of the next row, none for one that is no text; nil at the end.
+    /// Returns the fields of the next row, empty for one that is not text; nil at the end.
     mutating func next() -> [String]? {
         guard offset < bytes.count else { return nil }
         var (fields, isQuoted) = ([[UInt8]()], false)

@@ -4,8 +4,9 @@ internal import RoostQuery
 
 /// CSV files, read as they are: `csv:path`.
 ///
-/// Rows are objects of entity `Row`, numbered from 1; columns are its attributes, all of them text. A model that is given says more:
-/// it has one entity whose attributes are the columns, as text, integers, floating-point numbers or booleans. An empty field is null.
+/// Rows are objects of entity `Row`, numbered from 1; columns are its attributes, all of them text.
+/// A model that is given says more: it has one entity whose attributes are the columns, as text,
+/// integers, floating-point numbers or booleans. An empty field is null.
 public struct CSVStoreType: ReadOnlyPersistentStoreType {
     /// Makes the type.
     public init() {}
@@ -20,7 +21,8 @@ public struct CSVStoreType: ReadOnlyPersistentStoreType {
         path.hasSuffix(".csv") && StoreFile.read(prefix: 1, of: path)?.isEmpty == false
     }
 
-    /// Opens a file; throws `notAStore` for one without a header, `modelMismatch` for a model that does not fit its columns.
+    /// Opens a file; throws `notAStore` for one without a header, `modelMismatch` for a model that
+    /// does not fit its columns.
     public func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
         try requireKnown(options.typeOptions)
         var rows = CSVRows(try StoreFile.contents(of: location.path))

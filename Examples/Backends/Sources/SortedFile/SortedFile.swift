@@ -2,10 +2,11 @@ import RoostCore
 import RoostFiles
 import RoostKeyValue
 
-/// What a file holds: for each key space its entries, in the order of their keys.
+/// The content of a file: for each key space its entries, in key order.
 ///
-/// Numbers have 8 bytes, little-endian. A head of 40 bytes: what the file is; the identity of the store; the number of the commit; XXH3
-/// of all that follows. Then for each space its number of entries and the entries: lengths of key and value, key, value.
+/// Numbers have 8 bytes, little-endian. The head has 40 bytes: the magic bytes; the identity of the
+/// store; the number of the commit; XXH3 of all following bytes. Each space follows: the number of
+/// its entries, then for each entry the lengths of key and value, the key, and the value.
 struct SortedFile: Sendable {
     static let magic = Array("sorted file 1\r\n\u{1A}".utf8)
 
@@ -17,7 +18,7 @@ struct SortedFile: Sendable {
     private(set) var head: [UInt8] = []
     private var spaces: [[(key: [UInt8], value: [UInt8])]] = KeySpace.allCases.map { _ in [] }
 
-    /// What a store holds before its first commit.
+    /// Creates the content of a store before its first commit.
     init() { identity = .random(in: 0 ... .max) }
 
     subscript(space: KeySpace) -> [(key: [UInt8], value: [UInt8])] {
@@ -25,7 +26,8 @@ struct SortedFile: Sendable {
         _modify { yield &spaces[space.position] }
     }
 
-    /// The position of the first key of a space that is not before `key`, and whether it is that key.
+    /// The position of the first key of a space that is not before `key`, and whether it is that
+    /// key.
     func find(_ key: UnsafeRawBufferPointer, in space: KeySpace) -> (position: Int, isThere: Bool) {
         let entries = spaces[space.position]
         var (low, high) = (0, entries.count)
@@ -49,7 +51,8 @@ struct SortedFile: Sendable {
         return head + body
     }
 
-    /// Reads the file at `path`; throws `notFound`, `notAStore`, `corrupted`, and what else reading a file can.
+    /// Reads the file at `path`; throws `notFound`, `notAStore`, `corrupted`, and what else reading
+    /// a file can.
     init(at path: String) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
         guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is no sorted file.") }

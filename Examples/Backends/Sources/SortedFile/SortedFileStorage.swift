@@ -2,15 +2,16 @@ import RoostCore
 import RoostFiles
 import RoostKeyValue
 
-/// An ordered key-value storage in one file, which every commit writes anew: for small stores that several programs share.
+/// An ordered key-value storage in one file, for small stores that several programs share.
 ///
-/// Every opening has the whole file in memory. Readers need no lock, since what stands under the name is always a whole file; the
-/// one writer, over all processes, holds the store's `WriterLock` from the beginning of its transaction to the end.
+/// Every opening has the whole file in memory, and every commit rewrites it. Readers need no lock,
+/// because the name always refers to a complete file. The one writer, over all processes, holds the
+/// store's `WriterLock` for the whole transaction.
 final class SortedFileStorage: OrderedKeyValueStorage {
     let maximumKeyByteCount = 511
     private let path: String
     private let isReadOnly: Bool
-    /// Held while the storage is open, so that nobody removes the file; nil where this user can write nothing.
+    /// The lock that keeps others from removing the file; nil for a user without write access.
     private let lock: StoreLock?
     /// The file as this opening knows it; nil after closing.
     private let latest: Mutex<SortedFile?>
@@ -52,7 +53,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         lock?.release()
     }
 
-    /// The file as the latest commit left it, whoever made that; read again only where the one in memory is another.
+    /// Returns the file of the latest commit, by any process; reads it again only after a change.
     private func current() throws(StoreError) -> SortedFile {
         guard let known = latest.withLock({ $0 }) else { throw StoreError(.closed, "'\(path)' was closed before.") }
         if known.commit == 0 || StoreFile.read(prefix: known.head.count, of: path) == known.head { return known }
@@ -71,7 +72,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         if file.commit > 0 { try StoreFile.requireOneName(ofStoreAt: path, forWriting: true) }
         var file = file
         do throws(StoreError) { try StoreFile.write(file.encodeNext(), as: path, overwriting: file.commit > 1) } catch {
-            // Nobody knows what a disk holds that failed: this opening is over, the next one reads what is there.
+            // The disk's content is unknown after a failed write: this opening ends, and the next one reads what is there.
             if error.code == .ioFailure { latest.withLock { $0 = nil } }
             throw error
         }

@@ -4,7 +4,7 @@ import Roost
 import RoostCore
 import Testing
 
-/// What a CSV file reads as.
+/// The content that is read from a CSV file.
 @Suite("A CSV file")
 struct CSVReadingTests {
     private let folder: URL

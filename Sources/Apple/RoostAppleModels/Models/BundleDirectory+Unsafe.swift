@@ -1,9 +1,10 @@
 package import RoostCore
 internal import RoostSystem
 
-/// An open directory out of which files are read without ever leaving it.
+/// An open directory whose files are read without ever leaving it.
 ///
-/// Every step below it is one plain name, opened relative to the directory and never through a symbolic link.
+/// Every step below it is one plain name, opened relative to the directory and never through a
+/// symbolic link.
 package final class BundleDirectory {
     /// The path, for messages.
     package let path: String
@@ -16,7 +17,8 @@ package final class BundleDirectory {
 
     deinit { _ = close(descriptor) }
 
-    /// Opens the directory at `path`, through symbolic links if need be; nil when something else stands there.
+    /// Opens the directory at `path`, through symbolic links if need be; returns nil if it is not a
+    /// directory.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`.
     package static func open(at path: String) throws(StoreError) -> BundleDirectory? {
@@ -42,7 +44,8 @@ package final class BundleDirectory {
 
     /// Reads a whole file inside this directory; nil when nothing of that name is there.
     ///
-    /// - Throws: `limitExceeded` for more than `limit` bytes; `invalidModel` for a symbolic link or anything that is no file.
+    /// - Throws: `limitExceeded` for more than `limit` bytes; `invalidModel` for a symbolic link or
+    ///   anything that is not a file.
     package func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
         try requirePlain(name)
         let file = Self.openFile(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)

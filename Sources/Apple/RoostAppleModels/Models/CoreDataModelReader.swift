@@ -1,14 +1,14 @@
 package import RoostCore
 
-/// Something in a model file that Roost does not take over, or not as it stands.
+/// A warning about a part of a model file that was left out or changed.
 package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
-    /// The file, as far as one was read.
+    /// The file, if one was read.
     package let file: String
     /// The line in an XML file; nil in a compiled model.
     package let line: Int?
     /// The element or the property concerned, for example `entity 'Song', attribute 'title'`.
     package let element: String
-    /// What was found and what became of it.
+    /// The problem, and what was done about it.
     package let message: String
 
     /// Makes a warning; of a very long name or message the beginning and the end are kept.
@@ -26,9 +26,10 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// Reads Apple's model files: `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled
 /// models, `.momd` bundles and single `.mom` versions.
 ///
-/// Everything that describes stored data is taken over (reference §1.10). What only the editor needs is left out silently, from
-/// a fixed list; everything else that is unknown becomes a warning. Nothing outside the bundle is read, no symbolic link inside
-/// it is followed, and nothing is expanded.
+/// Everything that describes stored data is taken over (reference §1.10). What only the editor
+/// needs is left out silently, from a fixed list; everything else that is unknown becomes a
+/// warning. Nothing outside the bundle is read, no symbolic link inside it is followed, and nothing
+/// is expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model: a keyed archive, and the name that errors give.
     ///
@@ -43,8 +44,9 @@ package enum CoreDataModelReader {
     /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
     /// their names; the one version of a single model.
     ///
-    /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way: versions whose names begin with another
-    /// word than the current one's come before all that begin like it.
+    /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way:
+    /// versions whose names begin with another word than the current one's come before all that
+    /// begin like it.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func versions(at path: String) throws(StoreError) -> [String] {
@@ -70,7 +72,8 @@ package enum CoreDataModelReader {
 
     /// The version that the bundle at `path` names as current, or its only one.
     ///
-    /// - Throws: `invalidModel` when the bundle has several versions and does not say which is current.
+    /// - Throws: `invalidModel` when the bundle has several versions and does not say which is
+    ///   current.
     package static func currentVersion(at path: String) throws(StoreError) -> String {
         guard let bundle = try BundleDirectory.open(at: path) else { return lastComponent(path) }
         if try isSingleModel(bundle) { return versionName(lastComponent(path)) }
@@ -85,9 +88,10 @@ package enum CoreDataModelReader {
     ///   - version: The version of a bundle, with or without `.xcdatamodel` or `.mom`; nil for the
     ///     current one.
     ///   - compiled: Reads the bytes of a compiled model.
-    /// - Returns: The model, and what was not taken over as it stands.
-    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line), `limitExceeded`; `unsupported` for the
-    ///   binary files that were written before Xcode 4; errors of `compiled`.
+    /// - Returns: The model, and warnings about parts that were left out or changed.
+    /// - Throws: `notFound`, `permissionDenied`, `invalidModel` (with file and line),
+    ///   `limitExceeded`; `unsupported` for the binary files that were written before Xcode 4;
+    ///   errors of `compiled`.
     package static func read(
         at path: String, version: String?, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
@@ -155,7 +159,7 @@ package enum CoreDataModelReader {
     /// - Parameters:
     ///   - bytes: The whole file.
     ///   - file: The name that warnings and errors give.
-    /// - Returns: The model, and what was not taken over as it stands.
+    /// - Returns: The model, and warnings about parts that were left out or changed.
     /// - Throws: `invalidModel` (with file and line), `limitExceeded`.
     package static func read(
         xml bytes: [UInt8], file: String

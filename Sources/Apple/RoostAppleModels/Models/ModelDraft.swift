@@ -12,7 +12,8 @@ package struct ModelDraft {
 
     package init() {}
 
-    /// Builds the model, after everything that Core Data tolerates and a model does not was put right with a warning.
+    /// Builds the model, after everything that Core Data tolerates and a model does not was put
+    /// right with a warning.
     ///
     /// - Throws: Code `invalidModel`, naming the file.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
@@ -30,7 +31,8 @@ package struct ModelDraft {
         }
     }
 
-    /// Reads relationships whose inverse is missing, or has another inverse, as relationships without one.
+    /// Reads relationships whose inverse is missing, or has another inverse, as relationships
+    /// without one.
     private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], _ file: String) {
         let entities = entities
         let names = Dictionary(
@@ -70,7 +72,7 @@ package struct ModelDraft {
             }
         }
         for (entity, relationship) in dropped { self.entities[entity].relationships[relationship].inverseName = nil }
-        // An inverse that was dropped on one side is no inverse on the other side either.
+        // An inverse that was dropped on one side is dropped on the other side too.
         if !dropped.isEmpty { dropOneSidedInverses(&warnings, file) }
     }
 

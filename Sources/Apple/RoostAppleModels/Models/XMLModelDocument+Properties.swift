@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension XMLModelDocument {
-    /// What an `<attribute>` may say that only the editor and its code generator need.
+    /// The XML attributes of an `<attribute>` that only the editor and its code generator need.
     private static let editorOnly = [
         "usesScalarValueType", "syncable", "storedInTruthFile", "indexed", "customCodeGenerationType",
     ]
@@ -76,7 +76,7 @@ extension XMLModelDocument {
             // Kept from when the attribute was a date.
             warn(element, "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
         }
-        // An editor leaves an empty default behind when a number or a date is deleted; only a string can be empty.
+        // An editor leaves an empty default when a number or a date is deleted; only a string can be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
         guard let (value, isWhole) = DefaultValueText.value(text, attribute.type) else {
             warn(element, "defaultValueString cannot be read as \(attribute.type.name); there is no default")
@@ -177,12 +177,14 @@ extension XMLModelDocument {
 
     // MARK: Composites
 
-    /// The names under which an attribute may refer to its composite type; no public sample settles which one Xcode writes.
+    /// The names under which an attribute may refer to its composite type; no public sample settles
+    /// which one Xcode writes.
     private static let compositeReferences = [
         "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
     ]
 
-    /// The elements of a composite: written inside it, or those of the type it names, or of the type named like it.
+    /// The elements of a composite: written inside it, or those of the type it names, or of the
+    /// type named like it.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
     ) throws(StoreError) {

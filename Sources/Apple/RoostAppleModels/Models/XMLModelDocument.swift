@@ -131,7 +131,8 @@ package struct XMLModelDocument {
         }
     }
 
-    /// `<group><item value="…"/>…</group>`, any number of times; an item may list several values, separated by commas.
+    /// `<group><item value="…"/>…</group>`, any number of times; an item may list several values,
+    /// separated by commas.
     private mutating func groups(
         _ element: XMLElement, _ group: String, _ item: String, of entity: String
     ) -> [[String]] {

@@ -1,11 +1,12 @@
 package import RoostCore
 
-/// A binary property list (`bplist00`), read object by object; every offset and count is checked against the bytes.
+/// A binary property list (`bplist00`), read object by object; every offset and count is checked
+/// against the bytes.
 ///
 /// Nothing is expanded ahead of use, so that lists which refer to one object many times cost no
 /// more than their bytes. What is taken out of it is counted by a ``DecodingBudget``.
 package struct BinaryPropertyList {
-    /// What an object of the list is.
+    /// An object of the list.
     ///
     /// Members of collections are object numbers.
     package enum Object {
@@ -162,7 +163,8 @@ package struct BinaryPropertyList {
 
     // MARK: Bytes
 
-    /// The start and count of a collection, string or data, whose count follows as an integer when it is 15 or more.
+    /// The start and count of a collection, string or data, whose count follows as an integer when
+    /// it is 15 or more.
     private func length(_ offset: Int, _ low: Int) throws(StoreError) -> (start: Int, count: Int) {
         guard low == 0x0F else { return (offset + 1, low) }
         guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {

@@ -11,7 +11,8 @@ enum ISODate {
         return Double(days * 86_400 + hour * 3600 + minute * 60 + second)
     }
 
-    /// Seconds since 2001-01-01 of midnight UTC of `12/4/2013`, month first, as Xcode once wrote dates; nil for anything else.
+    /// Seconds since 2001-01-01 of midnight UTC of `12/4/2013`, month first, as Xcode once wrote
+    /// dates; nil for anything else.
     static func monthDayYear(_ text: String) -> Double? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 3, let month = parts[0], let day = parts[1], let year = parts[2],
@@ -20,7 +21,8 @@ enum ISODate {
         return Double(days * 86_400)
     }
 
-    /// Days from 2001-01-01 in the Gregorian calendar; nil when there is no such day.
+    /// Returns the days from 2001-01-01 in the Gregorian calendar, or nil for a day that does not
+    /// exist.
     private static func days(year: Int, month: Int, day: Int) -> Int? {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1 else { return nil }
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)

@@ -8,8 +8,9 @@ package struct XMLAttribute {
 
 /// Reads XML piece by piece: elements, attributes and text, nothing else.
 ///
-/// Document types and entity declarations are refused, so nothing can be expanded, fetched or left out silently; only the five
-/// predefined entities and character references are known. One pass over the bytes, linear in time.
+/// Document types and entity declarations are refused, so nothing can be expanded, fetched or left
+/// out silently; only the five predefined entities and character references are known. One pass
+/// over the bytes, linear in time.
 package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)
@@ -17,7 +18,7 @@ package struct XMLPullParser {
         case text(String)
     }
 
-    /// What a document may have at most.
+    /// The limits of a document.
     package enum Limit {
         package static let byteCount = 4 << 20
         static let attributesPerElement = 64
@@ -36,7 +37,8 @@ package struct XMLPullParser {
     /// The end of `<a/>`, which follows its start.
     private var pendingEnd: String?
 
-    /// Starts a parse; `allowsPlainDoctype` skips one `<!DOCTYPE …>` without internal subset, as property lists have it.
+    /// Starts a parse; `allowsPlainDoctype` skips one `<!DOCTYPE …>` without internal subset, as
+    /// property lists have it.
     init(_ bytes: [UInt8], file: String, allowsPlainDoctype: Bool = false) throws(StoreError) {
         guard bytes.count <= Limit.byteCount else {
             throw StoreError(

@@ -4,7 +4,8 @@ internal import RoostCore
 enum XMLText {
     /// The document as UTF-8 without byte-order mark.
     ///
-    /// UTF-8 and UTF-16 are read, with or without byte-order mark; every other encoding is refused by name.
+    /// UTF-8 and UTF-16 are read, with or without byte-order mark; every other encoding is refused
+    /// by name.
     /// - Throws: Code `invalidModel`.
     static func utf8(_ bytes: [UInt8], file: String) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(4)) + [UInt8](repeating: 0xFF, count: 4 - min(4, bytes.count))
@@ -53,7 +54,7 @@ enum XMLText {
         return Array(text.utf8)
     }
 
-    /// The encoding named by the XML declaration, if there is one in the first 200 bytes.
+    /// Returns the encoding that an XML declaration in the first 200 bytes names, or nil.
     private static func declaredEncoding(_ text: [UInt8]) -> String? {
         let head = String(decoding: text.prefix(200), as: UTF8.self)
         guard head.hasPrefix("<?xml"), let end = head.firstRange(of: "?>") else { return nil }

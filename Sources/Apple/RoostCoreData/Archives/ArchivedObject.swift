@@ -6,7 +6,7 @@ struct ArchivedObject {
     let uid: Int
     let fields: [String: Int]
 
-    /// The name of the object's class; empty when there is none.
+    /// The name of the object's class, or an empty text.
     var className: String {
         get throws(StoreError) {
             guard let field = fields["$class"] else { return "" }
@@ -20,7 +20,8 @@ struct ArchivedObject {
     }
 
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
-    /// The string in the field, or else the one in a field of the object that another field refers to.
+    /// The string in the field, or else the one in a field of the object that another field refers
+    /// to.
     func string(_ name: String, or object: String, _ inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
         return try self.object(object)?.string(inner)
@@ -48,7 +49,8 @@ struct ArchivedObject {
         return try object.pairs()
     }
 
-    /// The members of this object, a dictionary: an ordinary one, or one of Core Data's with known keys.
+    /// The members of this object, a dictionary: an ordinary one, or one of Core Data's with known
+    /// keys.
     ///
     /// - Throws: Code `corrupted` when there are not as many values as keys.
     func pairs() throws(StoreError) -> [(key: String, value: KeyedArchive.Node)] {

@@ -1,9 +1,11 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// The object graph of an `NSKeyedArchiver` archive, looked at as data: no class of it is ever instantiated.
+/// The object graph of an `NSKeyedArchiver` archive, read as data: no class of it is ever
+/// instantiated.
 ///
-/// Objects are decoded when they are asked for. Graphs may have cycles; whoever walks one bounds the walk.
+/// Objects are decoded when requested. Graphs may have cycles, so code that walks a graph must
+/// bound the walk.
 final class KeyedArchive {
     /// A value of an archived object.
     enum Node {
@@ -79,7 +81,8 @@ final class KeyedArchive {
         }
     }
 
-    /// The value of a field as far as it is a plain one; objects count as null, so that this never leads on.
+    /// Returns the plain value of a field; objects count as null, so reading never continues into
+    /// them.
     func plainNode(field: Int) throws(StoreError) -> Node {
         let object = try list.object(field)
         guard case .uid(let uid) = object else { return plain(object) }

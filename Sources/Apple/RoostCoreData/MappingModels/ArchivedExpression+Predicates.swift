@@ -3,7 +3,8 @@ internal import RoostCore
 extension ArchivedExpression {
     /// The condition that an archived `NSPredicate` is, in SUBQUERY and TERNARY.
     ///
-    /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`, `limitExceeded`.
+    /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
+    ///   `limitExceeded`.
     mutating func predicate(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Predicate {
         try enter(depth: depth)
         switch try object.className {

@@ -6,10 +6,11 @@ internal import RoostQuery
 
 /// Turns archived `NSExpression`s into expressions.
 ///
-/// Everything that Xcode's mapping editor writes for attributes and relationships has a counterpart: constants, variables, key paths,
-/// functions, lists, operations on sets, SUBQUERY and TERNARY. Classes that could run code of a program, or fetch, have none.
+/// Everything that Xcode's mapping editor writes for attributes and relationships has a
+/// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
+/// TERNARY. Classes that could run code of a program, or fetch, have none.
 struct ArchivedExpression {
-    /// What one expression may have at most.
+    /// The limits of one expression.
     enum Limit {
         static let depth = 64
         static let nodes = 10_000
@@ -28,13 +29,14 @@ struct ArchivedExpression {
 
     /// The expression that an archive holds; what it asks of SELF is asked of `$source`.
     ///
-    /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`, `limitExceeded`.
+    /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
+    ///   `limitExceeded`.
     static func expression(in archive: KeyedArchive) throws(StoreError) -> FetchRequest.Expression {
         var reading = ArchivedExpression()
         return try reading.expression(.object(try archive.rootObject()), depth: 0).ofSource
     }
 
-    /// The expression of a node; a node that is no object is a constant.
+    /// Translates a node; a node that is not an object is a constant.
     mutating func expression(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -192,13 +194,14 @@ struct ArchivedExpression {
 
 /// Key paths of mapping models.
 enum MappingPath {
-    /// The path `text` from the value of `operand`; the object itself is what a path without operand starts from.
+    /// The path `text` from the value of `operand`; the object itself is what a path without
+    /// operand starts from.
     static func expression(from operand: FetchRequest.Expression, _ text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {
         case _ where names.isEmpty: return operand
         case .evaluatedObject: return .keyPath(names)
-        // A path that goes on from another one is one path.
+        // A path that continues another path is one path.
         case .path(of: let start, let first): return .path(of: start, first + names)
         default: return .path(of: operand, names)
         }

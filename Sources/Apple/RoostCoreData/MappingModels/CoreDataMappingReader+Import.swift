@@ -62,7 +62,8 @@ struct MappingImport {
         return root
     }
 
-    /// What the copy of a model in the file says; nil when it cannot be read, which matters only where no model was given.
+    /// Reads the copy of a model in the file; nil if it cannot be read, which matters only if no
+    /// model was given.
     private mutating func outline(_ root: XMLStoreObject, _ attribute: String, _ noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
@@ -90,7 +91,7 @@ struct MappingImport {
         // Mappings of one number stay in the order of the links.
         let ordered = linked.enumerated().sorted { ($0.element.number, $0.offset) < ($1.element.number, $1.offset) }
         var names: Set<String> = []
-        /// By a name that several have: the number behind it that was given last.
+        /// By a name that several mappings have: the last number appended to it.
         var lastNumbers: [String: Int] = [:]
         for (_, (object, _)) in ordered {
             let ends = [object["sourcename"], object["destinationname"]].compactMap(\.self)
@@ -162,7 +163,8 @@ struct MappingImport {
         return mapping
     }
 
-    /// The model with the property mappings of copies left out; what says more of a relationship than a copy does becomes a transformation.
+    /// The model with the property mappings of copies left out; what says more of a relationship
+    /// than a copy does becomes a transformation.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -220,9 +222,11 @@ struct MappingImport {
         return fitting
     }
 
-    /// Whether a relationship mapping of what would be a copy names an entity mapping that never makes what the relationship leads to.
+    /// Returns whether a relationship mapping, of what would be a copy, names an entity mapping
+    /// that never makes the relationship's destination.
     ///
-    /// Files have such names, left from an earlier state of the mapping model: the relationship is meant as it is.
+    /// Files have such names, left from an earlier state of the mapping model: the relationship is
+    /// meant as it is.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
         _ destinationModel: ManagedObjectModel
@@ -260,7 +264,8 @@ struct MappingImport {
         return copiesAttributes && namesRelationships ? .copy : .transform
     }
 
-    /// Which objects of the source entity a mapping takes: the text beside it, or the fetch that was written in its place.
+    /// Returns the condition for the source objects of a mapping: the text beside it, or the fetch
+    /// that was written instead.
     private func predicate(
         _ object: XMLStoreObject, _ place: String
     ) throws(StoreError) -> FetchRequest.Predicate? {
@@ -280,8 +285,9 @@ struct MappingImport {
         }
     }
 
-    /// The predicate of a written source expression: `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:",
-    /// "Note", "…"), …)` for the mapping's own entity; there is no other kind of fetch here.
+    /// Returns the predicate of a written source expression:
+    /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"), …)`
+    /// for the mapping's own entity; no other fetch is supported.
     private func writtenFetch(
         _ data: String, of object: XMLStoreObject, _ place: String
     ) throws(StoreError) -> String {
@@ -307,7 +313,8 @@ struct MappingImport {
 
     // MARK: Property mappings
 
-    /// The objects of a mapping's property mappings, in the order of the links, with the names of their properties.
+    /// The objects of a mapping's property mappings, in the order of the links, with the names of
+    /// their properties.
     private mutating func properties(
         _ mapping: XMLStoreObject, _ relationship: String, _ type: String
     ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
@@ -461,7 +468,7 @@ struct MappingImport {
 
     private func references(of object: XMLStoreObject, _ name: String) -> [String] { object.references[name] ?? [] }
 
-    /// What a link leads to.
+    /// Returns the object that a link refers to.
     private func object(
         _ identifier: String, _ type: String, of owner: XMLStoreObject
     ) throws(StoreError) -> XMLStoreObject {
@@ -474,9 +481,9 @@ struct MappingImport {
         return object
     }
 
-    // MARK: Telling
+    // MARK: Warnings
 
-    /// Xcode leaves objects behind that it unlinked; people who look into the file should know that they do not count.
+    /// Warns of objects that Xcode unlinked but left in the file, because they do not count.
     private mutating func warnOfOrphans() {
         let counted = Set(mappings.map(\.object.identifier))
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }

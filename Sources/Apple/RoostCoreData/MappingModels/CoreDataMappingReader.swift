@@ -6,22 +6,25 @@ package import RoostMigration
 package struct CoreDataMappingModel: Sendable {
     /// The mappings.
     package var mapping: MappingModel
-    /// Where the source model lay in the project, as the file says, for example `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
+    /// The path of the source model in the project, as the file says, for example
+    /// `App/Model.xcdatamodeld/Model 2.xcdatamodel`.
     package var sourceModelPath: String?
-    /// Where the destination model lay in the project.
+    /// The path of the destination model in the project.
     package var destinationModelPath: String?
-    /// What was not taken over as it stands.
+    /// Warnings about parts that were left out or changed.
     package var warnings: [ModelImportWarning]
 }
 
-/// Reads Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
+/// A reader of Apple's mapping models: `.xcmappingmodel` bundles and the `xcmapping.xml` in them.
 ///
-/// What Xcode's compiler would make of the file is made (reference §6.3): mappings in the order of their numbers, default names for
-/// those without one, `$source.name` for an attribute without an expression that the source entity has too, and for a relationship
-/// without one what the first entity mapping to its destination entity made of the source's relationship of that name. Objects of the
-/// editor that the mapping model does not link to are left out with a warning. Where entity mappings lead to subentities of a
-/// relationship's destination as well, the relationship gets what any of them made, and a warning says so: Apple's compiler
-/// names the first of them only, and the others' objects are lost on the way.
+/// The result is what Xcode's compiler would make of the file (reference §6.3): mappings in the
+/// order of their numbers, default names for those without one, `$source.name` for an attribute
+/// without an expression that the source entity has too, and for a relationship without one what
+/// the first entity mapping to its destination entity made of the source's relationship of that
+/// name. Objects of the editor that the mapping model does not link to are left out with a warning.
+/// If entity mappings also make subentities of a relationship's destination, the relationship gets
+/// what any of them made, and a warning says so: Apple's compiler names only the first of them, and
+/// the others' objects are lost.
 ///
 /// An empty key path means no expression. `SELF.name` and `name` mean `$source.name`. Where both
 /// models are given, an expression that the file does not have and that does not fit is left out
@@ -33,12 +36,15 @@ package enum CoreDataMappingReader {
     ///
     /// - Parameters:
     ///   - path: An `.xcmappingmodel` bundle, or the XML file.
-    ///   - source: The source model. With it, filters are read by its types and version hashes are set.
-    ///   - destination: The destination model. With both, mappings of entities that are the same in both models have type `copy`. Where
-    ///     a model is not given, the names in the copy that the file embeds are used.
-    /// - Returns: The mapping model, and what was not taken over as it stands.
-    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file and line, also for an expression that has
-    ///   no counterpart here, naming the mapping and the function.
+    ///   - source: The source model. With it, filters are read by its types and version hashes are
+    ///     set.
+    ///   - destination: The destination model. With both, mappings of entities that are the same in
+    ///     both models have type `copy`. Where a model is not given, the names in the copy that the
+    ///     file embeds are used.
+    /// - Returns: The mapping model, and warnings about parts that were left out or changed.
+    /// - Throws: `notFound`, `permissionDenied`, `limitExceeded`; `invalidMappingModel` with file
+    ///   and line, also for an expression that has no counterpart here, naming the mapping and the
+    ///   function.
     package static func read(
         at path: String, source: ManagedObjectModel? = nil, destination: ManagedObjectModel? = nil
     ) throws(StoreError) -> CoreDataMappingModel {

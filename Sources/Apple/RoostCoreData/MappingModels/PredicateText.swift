@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// Prints archived predicates and expressions in Apple's format syntax, as a model keeps them.
 ///
-/// Classes and operators are those of `NSPredicate` archives; what has no text gives nil, and the caller warns.
+/// Classes and operators are those of `NSPredicate` archives; what has no text gives nil, and the
+/// caller warns.
 enum PredicateText {
     private static let depthLimit = 64
     /// The most bytes of a text: parts that are referred to again are written out again.

@@ -1,7 +1,8 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// One object of Core Data's XML store format, in which Xcode keeps mapping models (reference §2.8).
+/// One object of Core Data's XML store format, in which Xcode keeps mapping models (reference
+/// §2.8).
 struct XMLStoreObject {
     let identifier: String
     let type: String
@@ -21,7 +22,8 @@ struct XMLStoreObject {
 
     /// All objects of a document by their identifiers.
     ///
-    /// - Throws: `invalidModel` for a document that is no store, and for two objects with one identifier.
+    /// - Throws: `invalidModel` for a document that is not a store, and for two objects with one
+    ///   identifier.
     static func all(in root: XMLElement, file: String) throws(StoreError) -> [String: XMLStoreObject] {
         guard root.name == "database" else {
             throw StoreError(

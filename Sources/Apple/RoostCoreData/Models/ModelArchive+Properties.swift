@@ -48,7 +48,7 @@ extension ModelArchive {
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
-        // The class is implied by the type, except where somebody chose one.
+        // The type implies the class, unless the model's author chose one.
         if type == .transformable || type == .undefined || type == .composite {
             attribute.attributeValueClassName = try object.string("NSAttributeValueClassName").flatMap {
                 $0.isEmpty ? nil : $0
@@ -165,7 +165,7 @@ extension ModelArchive {
         let place = "relationship '\(entity).\(name)'"
         let destination = try object.string("_NSDestinationEntityName", or: "NSDestinationEntity", "NSEntityName")
         guard let destination else { throw StoreError(.invalidModel, "In '\(file)', \(place) has no destination.") }
-        // 0 and −1 both mean that there is no limit.
+        // 0 and −1 both mean no limit.
         let maxCount = try object.integer("NSMaxCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil }
         let minCount = try object.integer("NSMinCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil } ?? 0
         let inverse = try object.string("_NSInverseRelationshipName", or: "NSInverseRelationship", "NSPropertyName")

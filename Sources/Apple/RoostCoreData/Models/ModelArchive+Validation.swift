@@ -2,9 +2,11 @@ internal import Foundation
 internal import RoostCore
 
 extension ModelArchive {
-    /// Turns the validation predicates that Xcode's editor makes back into limits; others have no place in a model and become a warning.
+    /// Turns the validation predicates that Xcode's editor makes back into limits; others have no
+    /// place in a model and become a warning.
     ///
-    /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and `SELF MATCHES pattern`.
+    /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
+    /// `SELF MATCHES pattern`.
     mutating func readValidation(
         _ object: ArchivedObject, into attribute: inout AttributeDescription, _ place: String
     ) throws(StoreError) {

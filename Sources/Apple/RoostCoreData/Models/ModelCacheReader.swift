@@ -1,9 +1,10 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// Reads compiled models: the model cache inside a Core Data store and `.mom` files (reference §7.3).
+/// Reads compiled models: the model cache inside a Core Data store and `.mom` files (reference
+/// §7.3).
 enum ModelCacheReader {
-    /// What a compiled model may have at most.
+    /// The limits of a compiled model.
     enum Limit {
         static let archiveByteCount = CoreDataModelReader.maximumArchiveByteCount
         static let entities = 10_000
@@ -195,7 +196,8 @@ struct ModelArchive {
         return entries
     }
 
-    /// A renaming identifier; nil where it says no more than the name, as the archive always has one.
+    /// A renaming identifier; nil where it says no more than the name, as the archive always has
+    /// one.
     func renamingIdentifier(_ object: ArchivedObject, _ name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }

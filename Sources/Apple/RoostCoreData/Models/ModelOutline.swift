@@ -1,17 +1,18 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// What the import of a mapping must know of a model: its entities, what they inherit from, and the names of their properties.
+/// The parts of a model that the import of a mapping needs: its entities, what they inherit from,
+/// and the names of their properties.
 struct ModelOutline {
     struct Entity {
         var superentity: String?
         var attributes: Set<String> = []
         var relationships: Set<String> = []
-        /// The entities that relationships lead to, by the relationships' names, where they are known.
+        /// The known destination entities of relationships, by the relationships' names.
         var destinations: [String: String] = [:]
     }
 
-    /// What an outline may have at most.
+    /// The limits of an outline.
     enum Limit {
         static let entities = 10_000
         static let properties = 200_000
@@ -31,7 +32,8 @@ struct ModelOutline {
         }
     }
 
-    /// The outline of the copy of a model that a mapping model embeds: an archive of Xcode's editor, which nothing else reads.
+    /// The outline of the copy of a model that a mapping model embeds: an archive of Xcode's
+    /// editor, which nothing else reads.
     ///
     /// - Throws: `corrupted`, `limitExceeded`.
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
@@ -64,7 +66,8 @@ struct ModelOutline {
         }
     }
 
-    /// The entity that a relationship of the editor's leads to: a tagged value of one of its stereotypes.
+    /// Returns the destination entity of one of the editor's relationships: a tagged value of one
+    /// of its stereotypes.
     private static func destination(of relationship: ArchivedObject) throws(StoreError) -> String? {
         for (name, node) in try relationship.dictionary("XDBucketForStereotypesstorage")
         where name == "XD_PR_Stereotype" {
@@ -79,19 +82,21 @@ struct ModelOutline {
 
     // MARK: Asking
 
-    /// Whether an entity has an attribute, inherited ones included; nil for an entity that is not there.
+    /// Whether an entity has an attribute, inherited ones included; nil for an entity that is not
+    /// there.
     func hasAttribute(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.attributes.contains(name) == true }
     }
 
-    /// Whether an entity has a relationship, inherited ones included; nil for an entity that is not there.
+    /// Whether an entity has a relationship, inherited ones included; nil for an entity that is not
+    /// there.
     func hasRelationship(_ name: String, of entity: String) -> Bool? {
         guard entities[entity] != nil else { return nil }
         return lineage(of: entity).contains { entities[$0]?.relationships.contains(name) == true }
     }
 
-    /// The entity that a relationship leads to; nil when that is not known.
+    /// Returns the destination entity of a relationship, or nil if it is not known.
     func destination(of relationship: String, of entity: String) -> String? {
         lineage(of: entity).lazy.compactMap { entities[$0]?.destinations[relationship] }.first
     }
@@ -99,7 +104,8 @@ struct ModelOutline {
     /// Whether an entity inherits from another one.
     func isSubentity(_ entity: String, of other: String) -> Bool { lineage(of: entity).dropFirst().contains(other) }
 
-    /// The entity and what it inherits from, nearest first; an entity that inherits from itself ends the line.
+    /// The entity and what it inherits from, nearest first; an entity that inherits from itself
+    /// ends the line.
     private func lineage(of entity: String) -> [String] {
         var line: [String] = []
         var next: String? = entity

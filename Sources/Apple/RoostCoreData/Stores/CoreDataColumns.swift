@@ -5,9 +5,10 @@ internal import RoostForeignSQLite
 
     /// Finds the column of each property in the tables of one store.
     ///
-    /// Core Data names a column after the property; where siblings in a hierarchy have properties of one name, it adds digits, and
-    /// no table says to whom which belongs. They are told apart by their declared types, then by which column holds values in the
-    /// rows of the entities concerned, then by the order of the entities' numbers.
+    /// Core Data names a column after the property; where siblings in a hierarchy have properties
+    /// of one name, it adds digits, and no table says to whom which belongs. They are told apart by
+    /// their declared types, then by which column holds values in the rows of the entities
+    /// concerned, then by the order of the entities' numbers.
     struct CoreDataColumns {
         /// A property as an entity declares it.
         struct Owner: Hashable {
@@ -20,7 +21,8 @@ internal import RoostForeignSQLite
         /// The numbers in the file of the model's entities.
         let fileNumbers: [Int64]
         let database: ForeignDatabase
-        /// By the declaring entity and the property's name; composites' elements by their dotted paths.
+        /// By the declaring entity and the property's name; composites' elements by their dotted
+        /// paths.
         private(set) var columns: [Owner: String] = [:]
         private(set) var notices: [String] = []
 

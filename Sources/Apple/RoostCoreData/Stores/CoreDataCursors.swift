@@ -70,7 +70,7 @@ internal import RoostForeignSQLite
             statement.reset()
             try statement.bind(id.key, at: 1)
             guard try statement.step() else { return }
-            // A record of a superentity or of a sibling is not the one that was asked for.
+            // A record of a superentity or of a sibling is not the requested one.
             guard let number = snapshot.schema.entities[statement.integer(1)], entity.includes(number) else { return }
             _ = try reader.append(statement, to: &batch)
         }
@@ -81,7 +81,8 @@ internal import RoostForeignSQLite
         private let snapshot: CoreDataSnapshot
         private var statement: ForeignStatement?
 
-        /// Reads links from a statement that gives source, target, place and place in the inverse, seen from `relationship`.
+        /// Reads links from a statement that gives source, target, place and place in the inverse,
+        /// seen from `relationship`.
         init(
             _ snapshot: CoreDataSnapshot, _ relationship: ManagedObjectModel.Relationship,
             _ statement: ForeignStatement?

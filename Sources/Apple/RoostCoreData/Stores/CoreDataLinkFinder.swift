@@ -3,7 +3,8 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// Finds where the links of to-many relationships are: in a join table, or in a key on the destination's rows.
+    /// Finds where the links of to-many relationships are: in a join table, or in a key on the
+    /// destination's rows.
     struct CoreDataLinkFinder {
         let model: ManagedObjectModel
         let tables: CoreDataTables
@@ -42,7 +43,8 @@ internal import RoostForeignSQLite
 
         // MARK: Keys on the destination
 
-        /// A to-many relationship without inverse: the destination's rows hold the owner's key in `Z<owner's number><NAME>`.
+        /// A to-many relationship without inverse: the destination's rows hold the owner's key in
+        /// `Z<owner's number><NAME>`.
         private mutating func keyQuery(
             _ relationship: ManagedObjectModel.Relationship, _ table: String, _ database: ForeignDatabase
         ) throws(StoreError) -> String {
@@ -68,10 +70,12 @@ internal import RoostForeignSQLite
 
         // MARK: Join tables
 
-        /// A many-to-many relationship: a join table with one column for each side and one for each order.
+        /// A many-to-many relationship: a join table with one column for each side and one for each
+        /// order.
         ///
-        /// A column `Z_<number><NAME>` holds keys of the entity with that number; the name is that of the relationship by which the
-        /// other side reaches it. Names that would occur twice get digits.
+        /// A column `Z_<number><NAME>` holds keys of the entity with that number; the name is that
+        /// of the relationship by which the other side reaches it. Names that would occur twice get
+        /// digits.
         private mutating func joinQuery(
             _ relationship: ManagedObjectModel.Relationship, _ inverse: ManagedObjectModel.Relationship,
             _ database: ForeignDatabase
@@ -112,7 +116,8 @@ internal import RoostForeignSQLite
 
         /// A relationship that is its own inverse: columns `Z_<number><NAME>` and `REFLEXIVE`.
         ///
-        /// A pair may be stored once or in both directions, so that both count as the one with the lower key first.
+        /// A pair may be stored once or in both directions, so that both count as the one with the
+        /// lower key first.
         private func reflexiveQuery(
             _ relationship: ManagedObjectModel.Relationship, _ name: String, _ number: Int64,
             _ database: ForeignDatabase

@@ -5,7 +5,7 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import Foundation
 
-    /// What `Z_METADATA` says about a store.
+    /// The contents of `Z_METADATA`.
     struct CoreDataMetadata: Sendable {
         let storeUUID: StoreUUID
         /// The application's own keys.

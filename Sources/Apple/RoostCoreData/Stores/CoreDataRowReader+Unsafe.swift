@@ -22,9 +22,11 @@ internal import RoostForeignSQLite
             return "SELECT \(values) FROM \(ForeignDatabase.quoted(root.table)) r"
         }
 
-        /// Appends the record of the current row; false for a row that is no object of the model.
+        /// Appends the record of the current row; returns false for a row that is not an object of
+        /// the model.
         ///
-        /// - Throws: `corrupted`, naming the object, when a value cannot be what its attribute holds; the batch is as before.
+        /// - Throws: `corrupted`, naming the object, if a value does not suit its attribute; the
+        ///   batch is then as before.
         func append(_ row: ForeignStatement, to batch: inout RecordBatch) throws(StoreError) -> Bool {
             let key = row.integer(0)
             guard key > 0, let entity = root.entities[row.integer(1)] else { return false }
@@ -86,7 +88,8 @@ internal import RoostForeignSQLite
             return true
         }
 
-        /// Bytes, or where the attribute allows external storage: 1 and the bytes, or 2 and the name of the file they are in.
+        /// Bytes, or where the attribute allows external storage: 1 and the bytes, or 2 and the
+        /// name of the file they are in.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, _ reading: CoreDataSchema.Reading, _ batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
@@ -135,7 +138,7 @@ internal import RoostForeignSQLite
             let text: String? =
                 switch row.storageClass(reading.column) {
                 case .integer: String(row.integer(reading.column))
-                // The shortest digits that give the same floating-point number: what the application once set, as far as it is left.
+                // The shortest digits that give the same floating-point number: the closest to what the application once set.
                 case .real: "\(row.double(reading.column))"
                 case .text: try row.string(reading.column)
                 case .blob, .null: nil

@@ -3,14 +3,16 @@ internal import RoostForeignSQLite
 
 #if SQLite
 
-    /// Where everything of a model lies in one Core Data file: tables, columns and numbers, resolved once when the store is opened.
+    /// The tables, columns and numbers of a model in one Core Data file, resolved once when the
+    /// store is opened.
     struct CoreDataSchema: Sendable {
-        /// How one field of a record is read from a row.
+        /// A rule for reading one field of a record from a row.
         struct Reading: Sendable {
             let field: RecordLayout.Field
             /// The position of the value in the row, counted from 0.
             let column: Int32
-            /// Whether the bytes have Core Data's prefix of values that may lie in files of their own.
+            /// Whether the bytes have Core Data's prefix of values that may lie in files of their
+            /// own.
             let isExternal: Bool
             /// For an element: the position among the entity's fields of the composites around it.
             let composites: [RecordLayout.Field]
@@ -26,7 +28,8 @@ internal import RoostForeignSQLite
         /// One root entity's table.
         struct Root: Sendable {
             let table: String
-            /// What a row holds, from the fourth value on; the first three are key, entity and version.
+            /// The expressions of a row from the fourth value on; the first three are key, entity
+            /// and version.
             let expressions: [String]
             /// The entities by their numbers in the file; nothing for abstract ones.
             let entities: [Int64: Entity]
@@ -47,7 +50,7 @@ internal import RoostForeignSQLite
             let destinationTable: String
         }
 
-        /// Where the links of a relationship are, as an inner query with columns s, t, o and i.
+        /// The links of a relationship, as an inner query with columns s, t, o and i.
         struct Links: Sendable {
             let relationship: Int
             let query: String
@@ -66,12 +69,13 @@ internal import RoostForeignSQLite
         let entities: [Int64: Int]
         let fileNumbers: [Int64]
         let notices: [String]
-        /// Those of them that are about columns which no property is read from: with the right model there are none.
+        /// The notices about columns that no property is read from; empty with the right model.
         let unusedColumns: [String]
 
         /// Resolves a model against a file.
         ///
-        /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many; `corrupted`.
+        /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many;
+        ///   `corrupted`.
         init(_ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase) throws(StoreError) {
             self.model = model
             let fileNumbers = try Self.fileNumbers(model, tables, database)
@@ -112,7 +116,8 @@ internal import RoostForeignSQLite
 
         /// The numbers that the file gives the model's entities, by their numbers in the model.
         ///
-        /// A store that Core Data migrated in place may still list an entity under its old name, the renaming identifier.
+        /// A store that Core Data migrated in place may still list an entity under its old name,
+        /// the renaming identifier.
         private static func fileNumbers(
             _ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
@@ -187,7 +192,8 @@ internal import RoostForeignSQLite
             var expressions: [String] = []
             var positions: [String: Int32] = [:]
             var nextColumn: Int32 = 3
-            /// The position in the row of what an expression gives, `width` values; equal ones are read once.
+            /// The position in the row of what an expression gives, `width` values; equal ones are
+            /// read once.
             func position(_ expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
@@ -205,7 +211,7 @@ internal import RoostForeignSQLite
                     if let relationship = field.relationship {
                         guard let reference = references[relationship] else { continue }
                         let key = "r." + ForeignDatabase.quoted(reference.column)
-                        // The destination's own row says of which entity it is, and that it exists at all.
+                        // The destination's own row gives its entity, and shows that it exists at all.
                         let destination =
                             "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
                         if field.kind == .order {
@@ -215,7 +221,7 @@ internal import RoostForeignSQLite
                                     field: field, column: position("r." + ForeignDatabase.quoted(order)),
                                     isExternal: false, composites: []))
                         } else {
-                            // Key and entity stand side by side.
+                            // Key and entity are in adjacent columns.
                             readings.append(
                                 Reading(
                                     field: field, column: position(key + ", " + destination, width: 2),
@@ -249,7 +255,8 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// The number of the entity, `number` or one it inherits from, that declares the property `name`.
+        /// The number of the entity, `number` or one it inherits from, that declares the property
+        /// `name`.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

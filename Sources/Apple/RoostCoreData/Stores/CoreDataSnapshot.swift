@@ -55,7 +55,7 @@ internal import RoostQuery
             let database = try database
             let root = try model.requireEntity(entity).root
             guard let known = schema.roots[root] else { return 0 }
-            // What is recorded lags behind in stores that Core Data migrated in place.
+            // The recorded key is too low in stores that Core Data migrated in place.
             let statement = try database.prepare("SELECT max(Z_PK) FROM \(ForeignDatabase.quoted(known.table))")
             let greatest = try statement.step() ? statement.integer(0) : 0
             try verifySource()
@@ -141,7 +141,8 @@ internal import RoostQuery
 
         func close() { connection = nil }
 
-        /// Names source, target, place and place in the inverse a, b, c and d; places without meaning are 0.
+        /// Names source, target, place and place in the inverse a, b, c and d; places without
+        /// meaning are 0.
         private static func places(_ columns: String, _ relationship: ManagedObjectModel.Relationship) -> String {
             let names = columns.split(separator: ",").map { $0.trimmingSpaces }
             let order = relationship.isOrdered ? "coalesce(\(names[2]), 0)" : "0"

@@ -4,16 +4,19 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import RoostFiles
 
-    /// The files of a Core Data store: the main file, its write-ahead log or journal, and how to read them untouched.
+    /// The files of a Core Data store: the main file, its write-ahead log or journal, and how to
+    /// read them untouched.
     ///
-    /// Without a log the main file is opened as immutable. With one, log and file are read together through a connection without
-    /// locks whose log index is in memory; so nothing is made beside them, also in a directory that cannot be written. A store that
-    /// was left with a rollback journal is copied, and rolled back in the copy. Because nothing is locked, every read is followed by
-    /// a look at the files: when they changed, what was read counts for nothing and code `busy` is thrown.
+    /// Without a log the main file is opened as immutable. With one, log and file are read together
+    /// through a connection without locks whose log index is in memory; so nothing is made beside
+    /// them, also in a directory that cannot be written. A store that was left with a rollback
+    /// journal is copied, and rolled back in the copy. Because nothing is locked, every read is
+    /// followed by a look at the files: when they changed, what was read counts for nothing and
+    /// code `busy` is thrown.
     ///
-    /// Closing a file drops the POSIX locks that other connections of the same process hold on it: a file that Roost has open as
-    /// a store of its own is not opened here, and a program must not read a store through this type while it has the same file
-    /// open with SQLite itself.
+    /// Closing a file drops the POSIX locks that other connections of the same process hold on it:
+    /// a file that Roost has open as a store of its own is not opened here, and a program must not
+    /// read a store through this type while it has the same file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.
         let path: String
@@ -70,14 +73,15 @@ internal import RoostForeignSQLite
             if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
         }
 
-        /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left out without a word.
+        /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left
+        /// out without a word.
         ///
         /// Whole pages that are missing are SQLite's own business, since they may be in the log.
         private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
             guard let head = StoreFile.read(prefix: 18, of: path), head.count == 18,
                 head.starts(with: "SQLite format 3\0".utf8)
             else { return }
-            // 1 stands for 65536; SQLite refuses whatever is no power of two.
+            // 1 means 65536; SQLite refuses a size that is not a power of two.
             let pageSize = Int64(head[16]) << 8 | Int64(head[17])
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(
@@ -86,8 +90,8 @@ internal import RoostForeignSQLite
 
         /// Opens a connection to the store as it is now.
         ///
-        /// - Throws: `storeReplaced` when another file stands under the name; `notAStore` for a store of Roost's own that is open;
-        ///   what ``ForeignDatabase`` throws.
+        /// - Throws: `storeReplaced` if the name refers to another file; `notAStore` for a store of
+        ///   Roost's own that is open; errors of ``ForeignDatabase``.
         func open() throws(StoreError) -> (database: ForeignDatabase, guard: SourceGuard) {
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
@@ -112,7 +116,8 @@ internal import RoostForeignSQLite
             return (directory.isEmpty ? "/" : String(directory), String(path[path.index(after: slash)...]))
         }
 
-        /// Where Core Data keeps large values of the store at `path`: `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
+        /// Returns the directory in which Core Data keeps large values of the store at `path`:
+        /// `.<name without extension>_SUPPORT/_EXTERNAL_DATA`.
         static func supportDirectory(of path: String) -> (parent: String, components: [String]) {
             let (directory, name) = split(path)
             let stem = name.lastIndex(of: ".").flatMap { $0 == name.startIndex ? nil : String(name[..<$0]) } ?? name
@@ -144,7 +149,8 @@ internal import RoostForeignSQLite
             )
         }
 
-        /// Throws code `busy` when the files changed since, `storeReplaced` when the file is gone or another one.
+        /// Throws code `busy` if the files changed since, `storeReplaced` if the file was removed
+        /// or replaced.
         func verify() throws(StoreError) {
             let now = try FileStamp(at: path)
             guard let now, now.inode == main?.inode, now.device == main?.device else { throw Self.replaced(path) }

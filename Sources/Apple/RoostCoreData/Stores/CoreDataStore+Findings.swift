@@ -4,14 +4,17 @@
     internal import RoostForeignSQLite
 
     extension CoreDataStore {
-        /// What was noticed while the store was opened: doubtful columns or tables, and what was left out of the model.
+        /// The notices from opening the store: doubtful columns or tables, and parts left out of
+        /// the model.
         var openingNotices: [String] { schema.notices + modelWarnings.map(\.description) }
 
-        /// What was noticed while the store was opened, then what the rows hold that is not read as it stands.
+        /// Returns the notices from opening the store, then notices about rows that are not read
+        /// unchanged.
         ///
-        /// That is rows of no entity, references and links to rows that do not exist, and data files that are not there.
-        /// Reads every row; throws code `busy` when another program changed the file meanwhile, and `corrupted` when the file's
-        /// structure is damaged, in which case it cannot be known what is missing.
+        /// The latter are about rows of no entity, references and links to rows that do not exist,
+        /// and missing data files. Reads every row. Throws code `busy` if another program changed
+        /// the file meanwhile, and `corrupted` if the file's structure is damaged: then it cannot
+        /// be known what is missing.
         package func contentNotices() throws(StoreError) -> [String] {
             let snapshot = try makeSnapshot()
             defer { snapshot.close() }
@@ -26,7 +29,8 @@
             return openingNotices + found.map(\.message)
         }
 
-        /// Looks for damage of the file, and counts what reads as null: references to rows that do not exist and data files that are not there.
+        /// Looks for damage of the file, and counts what reads as null: references to rows that do
+        /// not exist and data files that are not there.
         ///
         /// Reads every row; warnings do not keep a store from being converted.
         package func examineIntegrity() throws(StoreError) -> [StoreFinding] {
@@ -40,7 +44,7 @@
             return findings
         }
 
-        /// What is wrong with the structure of the file, as SQLite says it; empty for a sound one.
+        /// Returns SQLite's reports on damage to the file's structure; empty for a sound file.
         private func structureReports(_ database: ForeignDatabase) throws(StoreError) -> [String] {
             var reports: [String] = []
             let check = try database.prepare("PRAGMA quick_check(20)")
@@ -50,7 +54,7 @@
             return reports
         }
 
-        /// What the rows hold that is not read as it stands.
+        /// Returns findings about rows that are not read unchanged.
         private func contentFindings(_ database: ForeignDatabase) throws(StoreError) -> [StoreFinding] {
             var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
@@ -77,7 +81,7 @@
             return findings
         }
 
-        /// Rows that are no objects of the model.
+        /// Finds rows that are not objects of the model.
         private func rowFindings(
             _ number: Int, _ root: CoreDataSchema.Root, _ database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {

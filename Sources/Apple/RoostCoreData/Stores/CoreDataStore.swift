@@ -5,8 +5,9 @@
 
     /// A store that Apple's Core Data wrote, open for reading.
     ///
-    /// Keys and versions are those of the file (`Z_PK`, `Z_OPT`). The file is not locked: when another program changes it while a
-    /// snapshot is in use, that snapshot throws code `busy`, and a new one has to be taken.
+    /// Keys and versions are those of the file (`Z_PK`, `Z_OPT`). The file is not locked: when
+    /// another program changes it while a snapshot is in use, that snapshot throws code `busy`, and
+    /// a new one has to be taken.
     package final class CoreDataStore: ReadOnlyPersistentStore, NoticeGivingStore, IntegrityCheckingStore {
         /// Whether the store is still open; shared with its snapshots.
         final class State: Sendable {
@@ -24,11 +25,11 @@
 
         /// The type the store is registered under.
         package let type: any PersistentStoreType
-        /// Where the store is.
+        /// The location of the store.
         package let location: StoreLocation
         /// The model the store was made with, as given or as kept in the file.
         package var model: ManagedObjectModel { schema.model }
-        /// What could not be taken over from the model file or the model in the store.
+        /// Warnings about unusable parts of the model file or of the model in the store.
         package let modelWarnings: [ModelImportWarning]
 
         let schema: CoreDataSchema
@@ -54,10 +55,11 @@
             try files.verify()
         }
 
-        /// The metadata: `Z_UUID` is the store's identity, the keys of `Z_PLIST` that are not Core Data's own are the user's.
+        /// The metadata: `Z_UUID` is the store's identity, the keys of `Z_PLIST` that are not Core
+        /// Data's own are the user's.
         ///
-        /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level) describe the file, not the
-        /// data, and are left out.
+        /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level)
+        /// describe the file, not the data, and are left out.
         package func metadata() throws(StoreError) -> StoreMetadata {
             try state.requireOpen()
             return StoreMetadata(
@@ -65,12 +67,14 @@
                 userMetadata: identity.userMetadata)
         }
 
-        /// Apple's own version hash of each entity, as the store records it: opaque bytes, good for comparison only.
+        /// Apple's own version hash of each entity, as the store records it: opaque bytes, good for
+        /// comparison only.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
         /// A view of the store as it is now.
         ///
-        /// - Throws: `storeReplaced` when another file, or one with other tables, stands under the name; `closed`.
+        /// - Throws: `storeReplaced` if the name refers to another file, or to one with other
+        ///   tables; `closed`.
         package func snapshot() throws(StoreError) -> any StoreSnapshot { try makeSnapshot() }
 
         func makeSnapshot() throws(StoreError) -> CoreDataSnapshot {
@@ -207,7 +211,8 @@
             }
         }
 
-        /// The positions of the models that leave nothing of a file over and miss nothing in it; nil when it holds a model.
+        /// The positions of the models that leave nothing of a file over and miss nothing in it;
+        /// nil when it holds a model.
         static func fittingModels(
             among models: [ManagedObjectModel], _ database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
@@ -220,7 +225,7 @@
             return fitting
         }
 
-        /// The model that newer versions of Core Data keep in the file; nil where there is none.
+        /// Returns the model that newer versions of Core Data keep in the file, or nil.
         private static func cachedModel(
             _ database: ForeignDatabase, _ tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {

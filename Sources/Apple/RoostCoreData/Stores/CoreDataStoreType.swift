@@ -5,8 +5,9 @@
 
     /// SQLite files that Apple's Core Data wrote, read as they are.
     ///
-    /// The type cannot write: everything that would create, change, replace or remove a store throws code `unsupported`. Neither
-    /// the file nor anything beside it is changed, also when its latest data are still in the write-ahead log.
+    /// The type cannot write: everything that would create, change, replace or remove a store
+    /// throws code `unsupported`. Neither the file nor anything beside it is changed, also when its
+    /// latest data are still in the write-ahead log.
     ///
     /// The model is the first of these:
     /// - Type option `model`: the path of a `.xcdatamodeld` or `.momd` bundle, a `.xcdatamodel`, a
@@ -65,13 +66,15 @@
 
         /// Opens a store for reading; see ``PersistentStoreType/open(_:options:)``.
         ///
-        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` when the model does not fit the file;
-        ///   `invalidRequest` when the file holds no model and none is given, or for an unknown type option.
+        /// - Throws: `notFound`, `notAStore`, `corrupted`, `permissionDenied`; `modelMismatch` when
+        ///   the model does not fit the file; `invalidRequest` when the file holds no model and
+        ///   none is given, or for an unknown type option.
         package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
             try CoreDataStore(type: self, location: location, options: options)
         }
 
-        /// The models whose entities, tables and columns are exactly those of the file; nil when it holds a model or an option names one.
+        /// The models whose entities, tables and columns are exactly those of the file; nil when it
+        /// holds a model or an option names one.
         ///
         /// Versions that differ in what no column shows, as the size of integers, fit alike.
         package func fittingModels(

@@ -69,7 +69,8 @@ internal import RoostForeignSQLite
             return columns.keys.first { $0.uppercased() == wanted }
         }
 
-        /// The columns of `table` named `base`, alone or followed by digits, in the order of the digits.
+        /// The columns of `table` named `base`, alone or followed by digits, in the order of the
+        /// digits.
         func candidates(_ base: String, in table: String) -> [Column] {
             var found: [(suffix: Int, column: Column)] = []
             for column in columns[table] ?? [] {
@@ -79,7 +80,8 @@ internal import RoostForeignSQLite
             return found.sorted { $0.suffix < $1.suffix }.map(\.column)
         }
 
-        /// The number at the end of `name` after `base`; 0 for none; nil when `name` is something else.
+        /// The number at the end of `name` after `base`; 0 for none; nil when `name` is something
+        /// else.
         static func suffix(of name: String, after base: String) -> Int? {
             let upper = name.uppercased()
             guard upper.hasPrefix(base) else { return nil }

@@ -14,7 +14,8 @@ internal import RoostCore
 
         /// The contents of a data file; nil when it is not there.
         ///
-        /// - Throws: `permissionDenied`, `ioFailure`; `limitExceeded` for more than a record can hold.
+        /// - Throws: `permissionDenied`, `ioFailure`; `limitExceeded` for more than a record can
+        ///   hold.
         func contents(of name: String) throws(StoreError) -> [UInt8]? {
             if !isOpened {
                 isOpened = true

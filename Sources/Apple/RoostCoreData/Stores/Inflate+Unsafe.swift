@@ -5,7 +5,8 @@ internal import RoostCore
 enum Inflate {
     /// The unpacked bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
     ///
-    /// - Throws: `corrupted` for a damaged or cut off stream, `limitExceeded` when it unpacks to more, `outOfResources`.
+    /// - Throws: `corrupted` for a damaged or cut off stream, `limitExceeded` when it unpacks to
+    ///   more, `outOfResources`.
     static func raw(_ bytes: [UInt8], limit: Int, what: String) throws(StoreError) -> [UInt8] {
         var stream = z_stream()
         // Negative window bits: no zlib header and no checksum (zlib manual, inflateInit2).

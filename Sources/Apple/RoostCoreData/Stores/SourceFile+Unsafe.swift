@@ -3,7 +3,7 @@ internal import RoostCore
 #if SQLite
     internal import RoostSystem
 
-    /// What tells one state of a file from another: which file it is, its size, and when it was written.
+    /// The identity, size and modification time of a file, which distinguish its states.
     struct FileStamp: Hashable {
         let device: UInt64
         let inode: UInt64
@@ -12,7 +12,8 @@ internal import RoostCore
         let nanoseconds: Int64
         let isRegular: Bool
 
-        /// The stamp of the file at `path`, through symbolic links; nil when there is none.
+        /// Creates the stamp of the file at `path`, through symbolic links; nil if it does not
+        /// exist.
         ///
         /// - Throws: `permissionDenied`, `ioFailure`.
         init?(at path: String) throws(StoreError) {
@@ -40,14 +41,15 @@ internal import RoostCore
         }
     }
 
-    /// A directory of its own for private copies, readable by this user only, gone at the end of the object's life.
+    /// A directory of its own for private copies, readable by this user only, gone at the end of
+    /// the object's life.
     final class PrivateDirectory: Sendable {
         let path: String
         private let names: [String]
 
         /// Copies `names` of `directory` that exist into a new directory.
         ///
-        /// - Throws: `noSpace`, `permissionDenied`, `ioFailure`; nothing is left behind.
+        /// - Throws: `noSpace`, `permissionDenied`, `ioFailure`; then no copy remains.
         init(copying names: [String], of directory: String) throws(StoreError) {
             let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
             var template = Array("\(base)/roost-coredata-XXXXXX".utf8CString)

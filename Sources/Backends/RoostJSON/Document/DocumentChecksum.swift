@@ -7,15 +7,15 @@ enum DocumentChecksum {
     private static let remedy =
         "if you edited it by hand, remove the line that begins with , \"checksum\"; else restore it from a copy"
 
-    /// What a document ends with: the last line and the end of the object.
+    /// Returns the end of a document: its last line and the end of the object.
     static func tail(_ checksum: (high: UInt64, low: UInt64)) -> String {
         "\"\(DocumentFormat.Member.checksum.key)\": \"\(TextChecksum.text(checksum))\"\n}\n"
     }
 
     /// Reads the value of the member `checksum`, whose key is the current token, and compares it.
     ///
-    /// - Returns: The bytes it is about: all before its key.
-    /// - Throws: `corrupted` when it does not match them, or what comes behind it is not as it was written.
+    /// - Returns: The version of the bytes before the key, which the checksum covers.
+    /// - Throws: `corrupted` if it does not match them, or if the end of the document was changed.
     static func read(_ text: inout JSONTokenReader, _ file: DocumentFile) throws(StoreError) -> DocumentVersion {
         guard let value = text.checksumBeforeToken() else {
             throw StoreError(.internalInconsistency, "The checksum of '\(text.name)' was not computed.")
@@ -32,7 +32,8 @@ enum DocumentChecksum {
         return DocumentVersion(high: value.high, low: value.low, byteCount: byteCount)
     }
 
-    /// The error to tell when a document could not be read: that it does not match its checksum, if it has one, comes first.
+    /// Returns a checksum error if the document has a checksum and does not match it, otherwise
+    /// `error`.
     static func explain(_ error: StoreError, _ file: DocumentFile) throws(StoreError) -> StoreError {
         let key = Array("\"\(DocumentFormat.Member.checksum.key)\"".utf8)
         let tailStart = max(0, file.byteCount - 256)
@@ -42,7 +43,7 @@ enum DocumentChecksum {
         var offset = 0
         while offset < tailStart + place {
             let bytes = try file.read(at: offset, count: min(1 << 18, tailStart + place - offset))
-            // Cut meanwhile: whoever opened it looks at that.
+            // The file was cut meanwhile, which the caller detects.
             guard !bytes.isEmpty else { return error }
             checksum.add(bytes)
             offset += bytes.count

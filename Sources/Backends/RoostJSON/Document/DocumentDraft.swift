@@ -9,10 +9,10 @@ struct DocumentDraft: Sendable {
     let path: String
     let file: FileIdentity
     let version: DocumentVersion
-    /// What was written.
+    /// The counts and digests of what was written.
     let tally: StoreTally
     let foldedJournal: UInt64?
-    /// What is locked is not swept away.
+    /// The lock that keeps the file from being swept away.
     fileprivate let lock: StoreLock
 
     /// Writes everything that `reader` shows beside the document at `path`.
@@ -21,7 +21,7 @@ struct DocumentDraft: Sendable {
     ///   - reader: A consistent view of the storage.
     ///   - path: The document's own path.
     ///   - settings: The most bytes a document may have.
-    ///   - journal: The check of the journal that the new document contains; nil if there is none.
+    ///   - journal: The check of the journal that the new document contains, or nil.
     /// - Returns: The document, whose owner publishes or discards it.
     /// - Throws: `noSpace`, `ioFailure`, `limitExceeded`; then nothing of it is left.
     static func write(
@@ -57,7 +57,7 @@ struct DocumentDraft: Sendable {
         }
     }
 
-    /// The error to tell when a document that was just written cannot be read.
+    /// Returns the error for a document that was just written and cannot be read.
     static func unreadable(_ path: String, _ error: StoreError) -> StoreError {
         StoreError(
             .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
@@ -102,7 +102,7 @@ struct UnfinishedDocument {
     /// Removes what was written.
     func discard() { Self.remove(path, lock) }
 
-    /// The first error is the one to tell; what stays is swept away by the next opener.
+    /// Removes what it can of the file and its lock; the next opener sweeps away the rest.
     private static func remove(_ path: String, _ lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
@@ -118,7 +118,7 @@ final class DocumentOutput {
     private let documentPath: String
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
-    /// What comes next; append to it, and call ``flushIfFull()`` now and then.
+    /// The text to write next. Append to it, and call ``flushIfFull()`` now and then.
     // One thread uses an output, and nothing that appends to the text comes back to the output: no access can overlap another.
     @exclusivity(unchecked) var text: TextBuffer
 
@@ -150,7 +150,7 @@ final class DocumentOutput {
         text.removeAll()
     }
 
-    /// Which bytes were written so far.
+    /// Returns the version of the bytes written so far.
     func version() throws(StoreError) -> DocumentVersion {
         try flush()
         let value = checksum.value

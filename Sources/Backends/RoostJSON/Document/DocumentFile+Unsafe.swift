@@ -19,10 +19,10 @@ final class DocumentFile: Sendable {
 
     var byteCount: Int { file.byteCount }
 
-    /// Whether nobody has written to the file since it was opened.
+    /// Returns whether the file is unchanged since it was opened.
     func isUnchanged() throws(StoreError) -> Bool { try file.identity().isUnchanged(since: identity) }
 
-    /// Throws code `busy` when somebody has written to the file since it was opened.
+    /// Throws code `busy` if the file was written to since it was opened.
     func requireUnchanged() throws(StoreError) {
         guard try !isUnchanged() else { return }
         throw StoreError(.busy, "'\(path)' was edited by another program while it was read; open it again.")

@@ -33,6 +33,6 @@ enum DocumentFormat {
         return true
     }
 
-    /// How many bytes of a file are looked at to recognize it.
+    /// The number of initial bytes by which a file is recognized.
     static let prefixByteCount = 4096
 }

@@ -3,7 +3,7 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// What stands in a document beside its records and links.
+/// The members of a document other than its records and links.
 struct DocumentHead: Sendable {
     private(set) var storeUUID: StoreUUID?
     private(set) var model: ManagedObjectModel?
@@ -35,14 +35,15 @@ struct DocumentHead: Sendable {
         return head.storeUUID
     }
 
-    /// The member that the current key names, which must be one that can come behind `last`.
+    /// Returns the member that the current key names, which must be allowed after `last`.
     ///
     /// - Parameters:
-    ///   - text: Stands at the key.
+    ///   - text: The text, positioned at the key.
     ///   - last: The member before; nil for the first one.
-    ///   - isLoading: Whether records or links were met already.
+    ///   - isLoading: Whether records or links were read already.
     /// - Returns: The member.
-    /// - Throws: The text's error with line and column for a member that is unknown or comes too late.
+    /// - Throws: The text's error with line and column for a member that is unknown or comes too
+    ///   late.
     static func member(
         _ text: borrowing JSONTokenReader, after last: DocumentFormat.Member?, isLoading: Bool
     ) throws(StoreError) -> DocumentFormat.Member {
@@ -143,7 +144,8 @@ struct DocumentHead: Sendable {
         }
     }
 
-    /// The text of the next value, behind as many lines and columns as are before it, so that places in it are those of the file.
+    /// Returns the text of the next value, padded with as many lines and columns as precede it, so
+    /// that positions in it are those of the file.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
@@ -151,7 +153,7 @@ struct DocumentHead: Sendable {
         let keyByteCount = text.withText { $0.count } + 2
         // No limit of its own: what a commit took must be read again, and the whole document has one.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
-        // The value stands behind its key on the same line in every document that a program wrote.
+        // In every document that a program wrote, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2
         return (
             [UInt8](repeating: UInt8(ascii: "\n"), count: key.line - 1)
@@ -159,7 +161,7 @@ struct DocumentHead: Sendable {
         )
     }
 
-    /// What a document cannot do without.
+    /// Returns the identity and the model; throws if they or the version are missing.
     func require(_ text: borrowing JSONTokenReader) throws(StoreError) -> (StoreUUID, ManagedObjectModel) {
         guard hasVersion else {
             throw text.error("the document has no 'formatVersion'; it must come before the records and links")
@@ -173,7 +175,8 @@ struct DocumentHead: Sendable {
 
     /// The store's metadata; nil where something is missing.
     ///
-    /// The format's version is the one in which the store is written next, as of a store that is open.
+    /// The format's version is the one in which the store is written next, as of a store that is
+    /// open.
     func metadata() -> StoreMetadata? {
         guard let storeUUID, let model else { return nil }
         return StoreMetadata(

@@ -2,7 +2,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A bulk load that writes the document straight away, without a tree in memory, as long as everything comes in the document's order.
+/// A bulk load that writes the document straight away, without a tree in memory, as long as
+/// everything comes in the document's order.
 ///
 /// For an empty store whose name no other process knows. Records of models with subentities have
 /// another order in a document, so they are sorted as text first. Unique values are compared by
@@ -10,7 +11,7 @@ internal import RoostKeyValue
 /// whatever a load refuses, the key-value engine's loader takes over: what was written is read into
 /// it.
 final class DocumentLoader: BulkLoader {
-    /// Where the load is.
+    /// The state of the load.
     private enum State {
         /// Nothing was loaded yet.
         case waiting
@@ -34,14 +35,15 @@ final class DocumentLoader: BulkLoader {
     private var last = (entity: -1, key: Int64(0))
     /// The last link that was written, and its relationship.
     private var lastLink: (relationship: Int, link: Link)?
-    /// Of a relationship whose links have places: where they lead from the last link's source.
+    /// The targets of the last link's source, if the relationship is ordered.
     private var targets: Set<Int64> = []
     /// The unique values that came, where there are constraints.
     private let uniqueValues: UniqueValueCheck?
     /// The records that came and are not written, where there are subentities.
     private let sorter: DocumentRecordSorter?
 
-    /// Takes the writer's place of a store that holds nothing; nil when it holds something by the time the place is free.
+    /// Takes the writer's place of a store that holds nothing; nil when it holds something by the
+    /// time the place is free.
     init?(_ store: KeyValueStore, _ storage: JSONStorage, _ options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage
@@ -111,7 +113,7 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Whether records come in the document's order, behind everything that was written.
+    /// Returns whether `records` follow everything that was written, in the document's order.
     private func follow(_ records: RecordBatch) -> Bool {
         guard lastLink == nil else { return false }
         if let sorter { return sorter.follow(records) }
@@ -137,7 +139,8 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// The links as they are written, if they come in the document's order, behind everything that was written; else nil.
+    /// Returns the links in written form if they follow everything that was written, in the
+    /// document's order; else nil.
     private func following(_ links: LinkBatch) -> (ManagedObjectModel.Relationship, LinkBatch)? {
         let relationships = metadata.model.relationships
         guard relationships.indices.contains(links.relationship), relationships[links.relationship].ownsLinks else {
@@ -157,7 +160,7 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // Without places the order alone tells that a pair comes once.
+            // Unless the relationship is ordered, the order of its links proves that each pair comes once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)
@@ -195,7 +198,7 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Gives what was written to the engine's own loader, which goes on from there.
+    /// Passes what was written to the engine's own loader, which continues from there.
     private func passOn() throws(StoreError) -> any BulkLoader {
         if case .over = state { throw .loadIsOver(store.location) }
         try writeSorted()

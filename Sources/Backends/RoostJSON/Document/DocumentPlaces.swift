@@ -3,10 +3,10 @@ internal import RoostJSONText
 internal import RoostKeyValue
 internal import RoostText
 
-/// Finds the place in a document that an error is about, by reading it once more.
+/// A second reading of a document that finds the place an error is about.
 ///
-/// Errors that only the whole store can tell, such as a reference to nothing, come when the text is gone; they are rare, so that
-/// remembering where each record was would be for nothing.
+/// Errors that only the whole store reveals, such as a dangling reference, are found when the text
+/// is no longer available. They are rare, so remembering each record's place would not pay.
 struct DocumentPlaces {
     private let file: DocumentFile
     private let model: ManagedObjectModel
@@ -17,7 +17,7 @@ struct DocumentPlaces {
         self.model = model
     }
 
-    /// An error about a reference or link that leads nowhere.
+    /// Returns an error about a dangling reference or link.
     func error(_ dangling: KeyValueStore.DanglingReference) throws(StoreError) -> StoreError {
         guard let relationship = try? model.requireRelationship(dangling.relationship) else {
             throw StoreError(.internalInconsistency, "There is no relationship '\(dangling.relationship)'.")
@@ -57,7 +57,7 @@ struct DocumentPlaces {
         return error.withMessage(located.message, code: .corrupted)
     }
 
-    /// An error about the first record whose key an earlier one has; nil if there is none.
+    /// Returns an error about the first record that has the key of an earlier one, or nil.
     func duplicate() throws(StoreError) -> StoreError? {
         var places: [Place: TextPosition] = [:]
         var found: StoreError?
@@ -73,7 +73,7 @@ struct DocumentPlaces {
         return found
     }
 
-    /// An error about the first link that an earlier one repeats; nil if there is none.
+    /// Returns an error about the first link that repeats an earlier one, or nil.
     func duplicateLink() throws(StoreError) -> StoreError? {
         var first: [Link: TextPosition] = [:]
         var found: StoreError?
@@ -105,7 +105,7 @@ struct DocumentPlaces {
 
     // MARK: Walking
 
-    /// Where a record is, or a property of it.
+    /// Returns the position of a record, or of one of its properties.
     private func record(_ key: Int64, root: Int, property: String?) throws(StoreError) -> TextPosition? {
         var found: TextPosition?
         try visitRecords { (entity, recordKey, place, properties) in
@@ -116,7 +116,8 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each record with its entity, its key, its place and the places of its properties, until it returns false.
+    /// Calls `body` for each record with its entity, its key, its place and the places of its
+    /// properties, until it returns false.
     private func visitRecords(
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {
@@ -142,7 +143,7 @@ struct DocumentPlaces {
         }
     }
 
-    /// Where the link between two objects is.
+    /// Returns the position of the link between two objects.
     private func link(
         of relationship: ManagedObjectModel.Relationship, _ source: Int64, _ target: Int64
     ) throws(StoreError) -> TextPosition? {
@@ -155,7 +156,8 @@ struct DocumentPlaces {
         return found
     }
 
-    /// Calls `body` for each link, normalized, with its place until it returns false, and `next` before each relationship.
+    /// Calls `body` for each link, normalized, with its place until it returns false, and `next`
+    /// before each relationship.
     private func visitLinks(
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {

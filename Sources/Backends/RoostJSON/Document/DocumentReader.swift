@@ -4,7 +4,7 @@ internal import RoostKeyValue
 internal import RoostMemory
 internal import RoostText
 
-/// What a document held.
+/// The contents of a document.
 struct LoadedDocument: Sendable {
     var storage: MemoryStorage
     var metadata: StoreMetadata
@@ -15,8 +15,8 @@ struct LoadedDocument: Sendable {
 
 /// Reads a document from its first to its last byte into trees in memory.
 ///
-/// Everything that is wrong with it is an error with line and column, and nothing is repaired. Memory is that of the trees, of
-/// one batch, and of what the engine sorts with.
+/// Everything that is wrong with it is an error with line and column, and nothing is repaired.
+/// Memory is that of the trees, of one batch, and of what the engine sorts with.
 struct DocumentReader: ~Copyable {
     private let file: DocumentFile
     private let location: StoreLocation
@@ -25,7 +25,7 @@ struct DocumentReader: ~Copyable {
     /// The history, which is written when everything else is.
     private var history: DocumentHistory?
 
-    /// What takes the records and links instead of a store that is made for them.
+    /// A closure that makes the loader of records and links; nil to fill a new store.
     private let other: ((ManagedObjectModel) throws(StoreError) -> any BulkLoader)?
 
     private struct Loading {
@@ -55,7 +55,8 @@ struct DocumentReader: ~Copyable {
         return tally
     }
 
-    /// Reads the records and links of a document that was just written into a loader, which stays unfinished.
+    /// Reads the records and links of a document that was just written into a loader, which stays
+    /// unfinished.
     ///
     /// - Throws: `corrupted` when it cannot be read, or lacks its checksum; what the loader throws.
     static func read(_ file: DocumentFile, location: StoreLocation, into loader: any BulkLoader) throws(StoreError) {
@@ -89,7 +90,8 @@ struct DocumentReader: ~Copyable {
 
     /// Reads the document.
     ///
-    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column, record and property.
+    /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column,
+    ///   record and property.
     static func load(
         _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
     ) throws(StoreError) -> LoadedDocument {
@@ -110,9 +112,10 @@ struct DocumentReader: ~Copyable {
         }
     }
 
-    /// The contents of a document as a store in memory that is only read, whatever has the document's name by now.
+    /// The contents of a document as a store in memory that is only read, whatever has the
+    /// document's name by now.
     ///
-    /// - Throws: As ``load(_:location:_:)``; `busy` when somebody has written to the file since it was opened.
+    /// - Throws: As ``load(_:location:_:)``; `busy` if the file was written to since it was opened.
     static func store(
         _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
     ) throws(StoreError) -> KeyValueStore {

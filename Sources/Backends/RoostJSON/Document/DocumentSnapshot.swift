@@ -1,9 +1,11 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a document that is not in memory: whole lists are read straight from the file, in constant memory.
+/// A view of a document that is not in memory: whole lists are read straight from the file, in
+/// constant memory.
 ///
-/// Everything else asks for the document in memory. For whoever reads all of a store once, as conversions and their verification do.
+/// Any other request reads the document into memory. Meant for callers that read all of a store
+/// once, such as conversions and their verification.
 final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot,
     VisitableSnapshot, AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {
@@ -59,7 +61,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
 
     // MARK: Lists
 
-    /// A stream that stands before a list.
+    /// Returns a stream positioned before `list`.
     func takeStream(before list: DocumentStream.List) throws(StoreError) -> DocumentStream {
         if let taken = stream, taken.isBefore(list) {
             stream = nil
@@ -203,7 +205,7 @@ private struct DocumentPass {
 
     func requireOpen() throws(StoreError) { try snapshot.requireOpen() }
 
-    /// Calls `body` with a stream that stands at the next elements of the list, unless there are none.
+    /// Calls `body` with a stream positioned at the next elements of the list, if any.
     ///
     /// - Returns: Whether the list has more.
     mutating func read(_ body: (DocumentStream) throws(StoreError) -> Void) throws(StoreError) -> Bool {

@@ -2,10 +2,10 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// Reads the lists of a document one after the other, as they stand in it, in constant memory.
+/// A reader of a document's lists in their order, in constant memory.
 ///
-/// For documents with a checksum, whose lists come in order because a program wrote them. When the last list is at its end, so is the
-/// document: its checksum and its tally were compared then.
+/// For documents with a checksum, whose lists come in order because a program wrote them. When the
+/// last list is at its end, so is the document: its checksum and its tally were compared then.
 final class DocumentStream {
     /// A list of records or links, in the order in which documents have them.
     enum List: Comparable {
@@ -15,13 +15,13 @@ final class DocumentStream {
 
     let head: DocumentHead
     let model: ManagedObjectModel
-    /// What the document says about itself at its end.
+    /// The counts, digests and last keys at the end of the document.
     let tail: DocumentTail
     private let file: DocumentFile
     // One thread uses a stream, and nothing that its methods call comes back to it: no access can overlap another.
     @exclusivity(unchecked) private var text: JSONTokenReader
     @exclusivity(unchecked) private var records: RecordTextReader
-    /// The list whose elements come next; nil behind the last one.
+    /// The list whose elements come next; nil after the last one.
     private(set) var next: List?
     /// The list before, which must be smaller.
     private var last: List?
@@ -31,9 +31,10 @@ final class DocumentStream {
     private var lastLink = Link(0, 0)
     private var tally: StoreTally
 
-    /// Reads what stands before the first list.
+    /// Reads everything before the first list.
     ///
-    /// Nil for a document that has to be read as a whole: one without a checksum and a tally.
+    /// Returns nil for a document that has to be read as a whole: one without a checksum and a
+    /// tally.
     init?(_ file: DocumentFile) throws(StoreError) {
         var text = file.reader(computesChecksum: true)
         var head = DocumentHead()
@@ -59,7 +60,7 @@ final class DocumentStream {
         tally = StoreTally(model: model)
         tally.generation = head.generation
         do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file) }
-        // A stream that is begun later, of the same file, must not go on with other contents.
+        // A stream that is created later, for the same file, must not continue with other contents.
         try file.requireUnchanged()
     }
 
@@ -88,7 +89,8 @@ final class DocumentStream {
 
     // MARK: Elements
 
-    /// Replaces the contents of a batch by the next records of the list; false, with an empty batch, when there are none.
+    /// Replaces the contents of a batch with the next records of the list; returns false, with an
+    /// empty batch, at the end of the list.
     func read(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .records(let entity) = next else { return false }
@@ -116,7 +118,8 @@ final class DocumentStream {
         return !batch.isEmpty
     }
 
-    /// Replaces the contents of a batch by the next links of the list; false, with an empty batch, when there are none.
+    /// Replaces the contents of a batch with the next links of the list; returns false, with an
+    /// empty batch, at the end of the list.
     func read(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         batch.removeAll()
         guard case .links(let number) = next else { return false }
@@ -156,7 +159,7 @@ final class DocumentStream {
 
     // MARK: From list to list
 
-    /// Moves into the next list, or behind the end of the document.
+    /// Moves into the next list, or past the end of the document.
     private func advance() throws(StoreError) {
         last = next ?? last
         next = nil
@@ -195,7 +198,7 @@ final class DocumentStream {
         return .records(entity: entity.number)
     }
 
-    /// Reads what stands behind the links, and compares what was read with it.
+    /// Reads the rest of the document, and compares the checksum and the tally.
     private func readEnd() throws(StoreError) {
         while try text.nextKey() {
             guard text.text != DocumentFormat.Member.checksum.key else {

@@ -3,9 +3,9 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// What stands in a document behind its links: what can be known of it without reading the rest.
+/// The counts and keys at the end of a document, which can be read without the rest.
 struct DocumentTail: Sendable {
-    /// How far from its end the beginning of the tail is looked for.
+    /// The maximum distance from the tail's beginning to the file's end.
     private static let maximumByteCount = 1 << 18
 
     /// The highest key used or reserved, by the number of the hierarchy's root.
@@ -18,7 +18,7 @@ struct DocumentTail: Sendable {
         self.lastKeys = lastKeys
     }
 
-    /// How many records or links a list has.
+    /// Returns the number of records or links in a list.
     func count(of list: DocumentStream.List) -> Int {
         switch list {
         case .records(let entity): tally.entities[entity].count
@@ -73,13 +73,14 @@ struct DocumentTail: Sendable {
 
     // MARK: Reading
 
-    /// Reads the tail of a document that was written by a program and has its checksum still; nil for any other.
+    /// Reads the tail of a document that was written by a program and has its checksum still; nil
+    /// for any other.
     ///
-    /// What it says is believed only as far as whoever reads the rest finds the same, and the checksum right.
+    /// Trust its contents only if the rest of the document and the checksum confirm them.
     init?(_ file: DocumentFile, _ model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
-        // No string holds a line break: where this stands, it begins the line of the member, or of one inside the model.
+        // No string holds a line break, so this text begins the line of the member, or of a member inside the model.
         let line = Array("\n\"\(DocumentFormat.Member.lastKeys.key)\": ".utf8)
         guard let place = bytes.indices.last(where: { bytes[$0] == line[0] && bytes[$0...].starts(with: line) }) else {
             return nil
@@ -88,12 +89,12 @@ struct DocumentTail: Sendable {
         lastKeys = [:]
         tally = StoreTally(model: model)
         tally.generation = generation
-        // Whatever is wrong with it is found, and said, by whoever reads the document as a whole.
+        // Reading the document as a whole finds and reports any error in it.
         let isRead = try? read(&text, model)
         guard isRead ?? false else { return nil }
     }
 
-    /// The error to tell when a document holds something else than its tally counts.
+    /// Returns the error for a document whose contents do not match its tally.
     static func mismatch(_ file: DocumentFile) -> StoreError {
         StoreError(
             .corrupted,

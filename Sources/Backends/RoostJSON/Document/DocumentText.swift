@@ -3,9 +3,11 @@ internal import RoostJSONText
 internal import RoostSystem
 internal import RoostText
 
-/// Writes the text of a document from its beginning to its end: the same bytes for the same contents.
+/// Writes the text of a document from its beginning to its end: the same bytes for the same
+/// contents.
 ///
-/// Records come in the order of their entities' numbers, then of their keys; then links in the order of their relationships' numbers.
+/// Records come in the order of their entities' numbers, then of their keys; then links in the
+/// order of their relationships' numbers.
 struct DocumentText {
     private let output: DocumentOutput
     private let model: ManagedObjectModel
@@ -17,7 +19,7 @@ struct DocumentText {
     /// The relationship whose links are being written.
     private var relationship: Int?
 
-    /// Writes what stands before the records.
+    /// Writes everything before the records.
     init(
         _ output: DocumentOutput, _ metadata: StoreMetadata, generation: Generation, foldedJournal: UInt64?,
         hasHistory: Bool = false
@@ -67,7 +69,7 @@ struct DocumentText {
         text[..<(text.lastIndex { $0 != UInt8(ascii: "\n") }.map { $0 + 1 } ?? 0)]
     }
 
-    /// Writes a record, which comes behind all others.
+    /// Writes a record, which must follow all records written before.
     mutating func append(_ record: RecordReader) throws(StoreError) {
         beginRecord(of: record.entityNumber)
         try records.append(record, to: &output.text)
@@ -90,7 +92,7 @@ struct DocumentText {
         entity = number
     }
 
-    /// Writes a link, which comes behind all others.
+    /// Writes a link, which must follow all links written before.
     mutating func append(_ link: Link, of owner: ManagedObjectModel.Relationship) throws(StoreError) {
         if owner.number == relationship {
             output.text.append(",\n")
@@ -113,13 +115,13 @@ struct DocumentText {
         append("{")
     }
 
-    /// Writes what stands behind the links.
+    /// Writes everything after the links.
     ///
     /// - Parameters:
-    ///   - tail: What is known at the end.
+    ///   - tail: The last keys and the tally.
     ///   - history: The history; nil if the document has none.
-    /// - Returns: What a journal calls this document.
-    /// - Throws: What writing the file reports.
+    /// - Returns: The version by which a journal refers to this document.
+    /// - Throws: The error of writing the file.
     mutating func finish(
         _ tail: DocumentTail, history: (any HistoryEntries)? = nil
     ) throws(StoreError) -> DocumentVersion {

@@ -5,7 +5,7 @@ internal import RoostKeyValue
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata
-    /// What is written: counts, digests, and the store's generation.
+    /// The counts and digests of what is written, and the store's generation.
     let tally: StoreTally
     private let output: DocumentOutput
     /// The history; nil if the store records none.
@@ -59,9 +59,10 @@ struct DocumentWriter {
     }
 }
 
-/// A storage that shows one view and nothing else, so that the engine can read a transaction that is not committed yet.
+/// A storage that shows one view and nothing else, so that the engine can read a transaction that
+/// is not committed yet.
 private final class ReaderStorage: OrderedKeyValueStorage, @unchecked Sendable {
-    // Proof of Sendable: made, used and let go of by one `DocumentWriter`, which is on one thread.
+    // Proof of Sendable: created, used and released by one `DocumentWriter`, on one thread.
     private let reader: any KeyValueReader
 
     init(_ reader: any KeyValueReader) { self.reader = reader }

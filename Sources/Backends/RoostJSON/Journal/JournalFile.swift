@@ -8,15 +8,16 @@ final class JournalFile {
     static let suffix = "-journal"
 
     private let file: WritableFile
-    /// Which file it is, under its name.
+    /// The identity of the file under its name.
     let identity: FileIdentity
-    /// Where the next frame goes.
+    /// The offset of the next frame.
     private(set) var endOffset: Int
     /// The check of the last frame.
     private(set) var chain: UInt64
-    /// Why nothing may be appended any more; nil while everything is well.
+    /// The error that forbids appending, or nil.
     ///
-    /// What a system says after a failed flush proves nothing, so the file is left as it is until a new document replaces it.
+    /// The state of a file after a failed flush is unknown, so the file is left as it is until a
+    /// new document replaces it.
     var failure: StoreError?
 
     /// Makes the journal with its first frame; who may read the document may read it too.
@@ -39,13 +40,13 @@ final class JournalFile {
             endOffset = bytes.count
             chain = JournalFrame.check(frameHead)
         } catch {
-            // The first error is the one to tell. A journal that stays holds nothing that was acknowledged.
+            // The first error is reported. A journal that could not be removed holds nothing that was acknowledged.
             try? StoreFile.remove(path)
             throw error
         }
     }
 
-    /// Goes on with a journal that was read, after cutting off what a crash left at its end.
+    /// Continues a journal that was read, after cutting off what a crash left at its end.
     init(at path: String, after state: JournalState) throws(StoreError) {
         file = try WritableFile(at: path)
         if state.tornByteCount > 0 {
@@ -56,9 +57,10 @@ final class JournalFile {
         (endOffset, chain) = (state.endOffset, state.chain)
     }
 
-    /// Puts a transaction behind the others, durably.
+    /// Appends a transaction durably.
     ///
-    /// - Throws: What the system says; then nothing of the transaction is in the journal, or ``failure`` is set.
+    /// - Throws: The system's error. The journal then holds nothing of the transaction, or
+    ///   ``failure`` is set.
     func append(_ payload: [UInt8]) throws(StoreError) {
         if let failure { throw failure }
         let head = JournalFrame(of: payload, at: endOffset, chain: chain).bytes
@@ -80,7 +82,7 @@ final class JournalFile {
         chain = JournalFrame.check(head)
     }
 
-    /// Throws code `storeReplaced` unless this file, as it was left, stands under its name.
+    /// Throws code `storeReplaced` unless this file is unchanged under its name.
     func requireCurrent() throws(StoreError) {
         let now: FileIdentity
         do throws(StoreError) { now = try FileIdentity(at: file.path) } catch {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// Which document a journal continues: the checksum and length of its bytes, up to its checksum line if it has one.
+/// The version of the document that a journal continues: the checksum and length of its bytes, up
+/// to its checksum line if it has one.
 struct DocumentVersion: Hashable, Sendable {
     var high: UInt64
     var low: UInt64
@@ -63,7 +64,8 @@ struct JournalHeader: Hashable, Sendable {
 
     /// Reads a header.
     ///
-    /// - Throws: `notAStore` for something else; `unsupportedVersion`; `corrupted` when the checksum does not match.
+    /// - Throws: `notAStore` for something else; `unsupportedVersion`; `corrupted` when the
+    ///   checksum does not match.
     init(_ bytes: [UInt8], path: String) throws(StoreError) {
         guard bytes.count >= Self.byteCount, !Self.isForeign(bytes) else { throw Self.foreign(path) }
         guard bytes.word(at: 0) == Self.magic, bytes.checksum(0..<Self.byteCount - 8) == Self.check(bytes) else {
@@ -90,14 +92,16 @@ struct JournalHeader: Hashable, Sendable {
     }
 }
 
-/// What stands before each transaction in a journal; FORMAT.md draws it.
+/// The head of each transaction in a journal; FORMAT.md draws it.
 struct JournalFrame: Sendable {
     static let headByteCount = 40
 
-    /// The check of the frame before, or of the journal's header: a frame belongs to exactly one place of one journal.
+    /// The check of the frame before, or of the journal's header: a frame belongs to exactly one
+    /// place of one journal.
     var chain: UInt64
     var payloadByteCount: Int
-    /// How many pieces of the payload, as the file's sectors of 512 bytes cut it, are zeros because they are meant to be.
+    /// The number of pieces that are all zeros in the payload as written, cut at the file's sectors
+    /// of 512 bytes.
     var zeroPieceCount: Int
     var payloadChecksum: UInt64
 
@@ -123,7 +127,8 @@ struct JournalFrame: Sendable {
     /// The check of a head's bytes, as it is written in them.
     static func check(_ bytes: [UInt8], at offset: Int = 0) -> UInt64 { bytes.word(at: offset + headByteCount - 8) }
 
-    /// Reads the head at `offset` of `bytes`; nil when its check does not match, or says more than there can be.
+    /// Reads the head at `offset` of `bytes`; nil when its check does not match, or says more than
+    /// there can be.
     init?(_ bytes: [UInt8], at offset: Int = 0) {
         guard offset >= 0, bytes.count - offset >= Self.headByteCount,
             bytes.checksum(offset..<offset + Self.headByteCount - 8) == Self.check(bytes, at: offset)
@@ -139,7 +144,8 @@ struct JournalFrame: Sendable {
     /// The bytes that a disk writes as a whole.
     static let sectorByteCount = 512
 
-    /// How many of the pieces into which the file's sectors cut `bytes`, which stand at `offset` of it, are zeros.
+    /// Returns how many of the pieces into which sectors cut `bytes`, beginning at `offset`, are
+    /// zeros.
     static func zeroPieces(_ bytes: [UInt8], at offset: Int) -> Int {
         var (start, count) = (0, 0)
         while start < bytes.count {

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// The puts and deletes of one write transaction, as they stand in a journal's frame.
+/// The puts and deletes of one write transaction, as encoded in a journal's frame.
 struct JournalOperations: Sendable {
     private enum Kind {
         static let end: UInt8 = 0
@@ -9,7 +9,7 @@ struct JournalOperations: Sendable {
         static let delete: UInt8 = 2
     }
 
-    /// What the operations take; once it is more than ``limit`` they are forgotten, and only that they were is kept.
+    /// The encoded operations; dropped if they exceed ``limit``, which sets ``isOverLimit``.
     private(set) var bytes: [UInt8] = []
     /// Whether there were more than fit.
     private(set) var isOverLimit = false
@@ -24,7 +24,7 @@ struct JournalOperations: Sendable {
     /// The bytes of a frame: a multiple of eight.
     var payload: [UInt8] { bytes + [UInt8](repeating: Kind.end, count: (8 - bytes.count % 8) % 8) }
 
-    /// Gives the operations away, so that whoever adds to them does not copy what is there.
+    /// Moves the operations out, so that adding to them does not copy them.
     mutating func take() -> Self {
         defer { bytes = [] }
         return self
@@ -59,7 +59,8 @@ struct JournalOperations: Sendable {
         return !isOverLimit
     }
 
-    /// Carries the operations of a frame out; false when the bytes are none, though their checksum matched.
+    /// Carries the operations of a frame out; false when the bytes are none, though their checksum
+    /// matched.
     static func apply(_ payload: [UInt8], to writer: any KeyValueWriter) throws(StoreError) -> Bool {
         var position = 0
         while payload.count - position >= 4, payload[position] != Kind.end {

@@ -2,24 +2,26 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// What a journal turned out to be.
+/// The result of reading a journal.
 struct JournalState: Sendable {
-    /// How the journal relates to the document it stands beside.
+    /// The relation of a journal to the document beside it.
     enum Relation: Sendable {
-        /// Nothing was ever acknowledged in it: its maker died before the first frame was on the disk.
+        /// Nothing was ever acknowledged in it: its maker died before the first frame was on the
+        /// disk.
         case empty
-        /// The document contains it already: the program that folded it died before it could remove it.
+        /// The document contains it already: the program that folded it died before it could remove
+        /// it.
         case folded
         /// Its frames were applied.
         case applied
     }
 
     var relation: Relation
-    /// Where the next frame goes: behind the last whole one.
+    /// The offset of the next frame, after the last whole one.
     var endOffset = 0
     /// The check of the last whole frame, or of the header.
     var chain: UInt64 = 0
-    /// How many frames were applied.
+    /// The number of applied frames.
     var frameCount = 0
     /// The bytes of an incomplete frame at the end, which was never acknowledged.
     var tornByteCount = 0
@@ -27,12 +29,13 @@ struct JournalState: Sendable {
 
 /// Reads the journal of a store from its first to its last whole frame.
 ///
-/// A frame that is not whole at the end of the file is what a crash leaves, and passed over. Everything else that does not match
-/// is damage: code `corrupted`, with the offset.
+/// A frame that is not whole at the end of the file is what a crash leaves, and passed over.
+/// Everything else that does not match is damage: code `corrupted`, with the offset.
 struct JournalRecovery: ~Copyable {
     private let file: RegularFile
     private let path: String
-    /// The bytes that are looked at: the file's size when it was opened, since a writer may be appending.
+    /// The bytes that are looked at: the file's size when it was opened, since a writer may be
+    /// appending.
     private let byteCount: Int
 
     /// A reader of an open journal.
@@ -74,15 +77,18 @@ struct JournalRecovery: ~Copyable {
         throw foreign(journalPath, "belongs to another store (\(header.storeUUID))")
     }
 
-    /// Reads the whole journal, and applies its frames to `storage` if it continues the document there.
+    /// Reads the whole journal, and applies its frames to `storage` if it continues the document
+    /// there.
     ///
     /// - Parameters:
     ///   - storage: What the document holds; changed as a whole, or not at all when this throws.
     ///   - document: The document that was read.
     ///   - storeUUID: The identity it says.
-    ///   - foldedJournal: The check of the journal that the document says it contains; nil if it names none.
+    ///   - foldedJournal: The check of the journal that the document says it contains; nil if it
+    ///     names none.
     /// - Returns: What the journal is.
-    /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document; `unsupportedVersion`.
+    /// - Throws: `corrupted` for damage; `storeReplaced` for a journal of another document;
+    ///   `unsupportedVersion`.
     func replay(
         into storage: any OrderedKeyValueStorage, document: DocumentVersion, storeUUID: StoreUUID,
         foldedJournal: UInt64?
@@ -148,14 +154,15 @@ struct JournalRecovery: ~Copyable {
     /// Whether one of the journal's frames, or its header, has this check.
     private func contains(_ wanted: UInt64, chain: UInt64) throws(StoreError) -> Bool {
         var state = JournalState(relation: .folded, endOffset: JournalHeader.byteCount, chain: chain)
-        // What a writer left behind the frame that was folded last was never acknowledged, whatever it is.
+        // Anything that a writer left after the last folded frame was never acknowledged.
         while state.chain != wanted { guard try next(&state) != nil else { return false } }
         return true
     }
 
     // MARK: Frames
 
-    /// The payload of the frame at the end of `state`, which moves behind it; nil at the end of the journal.
+    /// Returns the payload of the frame at the end of `state` and moves `state` past it; nil at the
+    /// end of the journal.
     private func next(_ state: inout JournalState) throws(StoreError) -> [UInt8]? {
         let start = state.endOffset
         let left = byteCount - start
@@ -166,7 +173,7 @@ struct JournalRecovery: ~Copyable {
             return nil
         }
         guard let frame = JournalFrame(bytes) else {
-            // A crash leaves zeros for whole sectors. Whatever else the head is, and zeros with a frame behind them, is damage.
+            // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are zeros that are followed by a frame.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
             guard isTorn else { throw damaged(at: start, "the head of a frame does not match its checksum") }
@@ -200,7 +207,8 @@ struct JournalRecovery: ~Copyable {
         )
     }
 
-    /// Whether one of the file's sectors that the head at `offset` touches holds nothing but zeros from there on.
+    /// Whether one of the file's sectors that the head at `offset` touches holds nothing but zeros
+    /// from there on.
     private func headHasZeroPiece(at offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < min(byteCount, offset + JournalFrame.headByteCount) {
@@ -212,7 +220,7 @@ struct JournalRecovery: ~Copyable {
         return false
     }
 
-    /// Whether the head of a frame stands anywhere behind `offset`.
+    /// Returns whether a valid head of a frame begins at or after `offset`.
     private func hasFrame(from offset: Int) throws(StoreError) -> Bool {
         var start = offset
         while start < byteCount {

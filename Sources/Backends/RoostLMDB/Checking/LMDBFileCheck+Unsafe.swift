@@ -3,12 +3,13 @@ internal import RoostFiles
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// Examines the structure of an LMDB data file without LMDB, which trusts its files and dies of damaged ones.
+/// A check of an LMDB data file's structure without LMDB, which trusts its files and crashes on
+/// damaged ones.
 ///
-/// It never maps the file, and believes no length, offset or page number before it has looked whether that can be, so that a
-/// damaged or hostile file can only make it throw. It accepts what the LMDB backend writes, nothing else: 64-bit, little-endian,
-/// no sorted duplicates. Every page must be live once or free once. Nobody may write meanwhile.
-/// Reads each live page once: about 0.4 ms per MB.
+/// It never maps the file, and validates each length, offset and page number before use, so that a
+/// damaged or hostile file can only make it throw. It accepts only what the LMDB backend writes:
+/// 64-bit, little-endian, no sorted duplicates. Every page must be live once or free once. The file
+/// must not be written meanwhile. Reads each live page once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -16,7 +17,7 @@ final class LMDBFileCheck {
     private var filePages: UInt64 = 0
     private var lastPage: UInt64 = 0
     private var transaction: UInt64 = 0
-    /// A bit for each page: those that a tree reaches, and those on the free list.
+    /// A bit for each page: the pages that a tree reaches, and the pages on the free list.
     private var used: [UInt64] = []
     private var freed: [UInt64] = []
     /// One page for each level of the trees, the levels of a database below those of the main tree.
@@ -206,7 +207,7 @@ final class LMDBFileCheck {
     private enum Role {
         case main, free, database
 
-        /// The free list goes by numbers of transactions.
+        /// The keys of the free list are numbers of transactions.
         var keys: LMDBTreePage.Keys { self == .free ? .integers : .bytes }
     }
 
@@ -274,7 +275,8 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Compares the first key of a page, or any of a branch, with the last one of the leaves before it and with the one above it.
+    /// Compares the first key of a page, or any of a branch, with the last one of the leaves before
+    /// it and with the one above it.
     private func checkOrder(
         _ key: UnsafeRawBufferPointer, _ lowerBound: [UInt8]?, _ role: Role, _ number: UInt64
     ) throws(LMDBDamage) {
@@ -288,7 +290,7 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Checks the value of a leaf's node, and what it leads to.
+    /// Checks the value of a leaf's node, and the pages that it refers to.
     private func checkValue(
         of node: LMDBTreePage.Node, _ page: LMDBTreePage, _ role: Role, level: Int
     ) throws(CheckFailure) {
@@ -351,7 +353,8 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Marks the pages of one record of the free list: a transaction number and the pages it freed, descending.
+    /// Marks the pages of one record of the free list: a transaction number and the pages it freed,
+    /// descending.
     private func markFree(_ list: FileBytes, key: UnsafeRawBufferPointer) throws(LMDBDamage) {
         guard list.bytes.count >= 8, list.bytes.count % 8 == 0 else { throw LMDBDamage("a record of the free list") }
         let (freeingTransaction, count) = try (FileBytes(bytes: key).u64(0), list.u64(0))

@@ -20,7 +20,7 @@ struct FileBytes {
     }
 }
 
-/// What is wrong with a file.
+/// A problem with a file.
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
@@ -35,7 +35,7 @@ struct LMDBDamage: Error {
 
     var description: String { page.map { "page \($0): \(reason)" } ?? reason }
 
-    /// The error for whoever wanted to open the file.
+    /// Returns the error for opening the file.
     func storeError(path: String) -> StoreError {
         if let code { return StoreError(code, "'\(path)': \(reason)") }
         return StoreError(.corrupted, "'\(path)' is damaged (\(description)); restore it from a backup")
@@ -70,7 +70,8 @@ struct LMDBTree {
     }
 }
 
-/// A meta page, the first 152 bytes of page 0 or 1; the one with the greater transaction number is in force.
+/// A meta page, the first 152 bytes of page 0 or 1; the one with the greater transaction number is
+/// in force.
 struct LMDBMeta {
     static let byteCount = 152
     static let magic = 0xBEEF_C0DE
@@ -101,7 +102,7 @@ struct LMDBMeta {
         guard Self.pageSizes.contains(pageByteCount) else {
             throw LMDBDamage("a page size of \(pageByteCount)", page: number)
         }
-        // The free tree's flags hold those of the environment too, of which MDB_NOSUBDIR is stored.
+        // The free tree's flags hold the environment's too; of these, only MDB_NOSUBDIR is stored.
         guard free.flags & ~0x4000 == LMDBTree.integerKeys, main.flags == 0 else {
             throw LMDBDamage("the flags of its trees", page: number)
         }
@@ -112,7 +113,8 @@ struct LMDBMeta {
 
     /// Whether the first bytes of a file say that LMDB wrote it on a machine like this one.
     ///
-    /// - Throws: why not; with code `unsupportedVersion` for LMDB files of another version or kind of machine.
+    /// - Throws: why not; with code `unsupportedVersion` for LMDB files of another version or kind
+    ///   of machine.
     static func requireMagic(_ prefix: FileBytes) throws(LMDBDamage) {
         guard prefix.bytes.count >= byteCount else {
             throw LMDBDamage(

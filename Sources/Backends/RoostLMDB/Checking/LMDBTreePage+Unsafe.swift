@@ -1,15 +1,15 @@
 internal import RoostKeyValue
 internal import RoostSystem
 
-/// A branch or leaf page of an LMDB file whose own structure was examined: all nodes lie inside it, one next to the other, with keys
-/// that rise.
+/// A branch or leaf page of an LMDB file whose own structure was examined: all nodes lie inside it,
+/// one next to the other, with keys that rise.
 ///
 /// What a node says about other pages was not looked at.
 struct LMDBTreePage {
-    /// What the keys of a tree are: bytes, or 8-byte integers of the machine.
+    /// The kind of a tree's keys: bytes, or 8-byte integers of the machine.
     enum Keys { case bytes, integers }
 
-    /// What a leaf's node holds.
+    /// The kind of content in a leaf's node.
     enum Content: Int {
         case value
         /// The number of the page where the value begins.
@@ -48,7 +48,8 @@ struct LMDBTreePage {
 
     /// Examines a page, in time that grows with its nodes.
     ///
-    /// `ends` is memory of half the page's size that is used again; it holds zeros, before and afterwards.
+    /// `ends` is memory of half the page's size that is used again; it holds zeros, before and
+    /// afterwards.
     init(
         _ bytes: FileBytes, number: UInt64, isLeaf: Bool, keys: Keys, ends: inout [UInt16]
     ) throws(LMDBDamage) {
@@ -132,7 +133,8 @@ struct LMDBTreePage {
 }
 
 extension LMDBTreePage.Keys {
-    /// Below zero, zero or above it, as the left key comes before the right one, is equal, or comes behind it.
+    /// Returns a number below, equal to or above zero, as the left key comes before, equals or
+    /// follows the right one.
     func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         if self == .integers, left.count == 8, right.count == 8 {
             let (a, b) = (left.loadUnaligned(as: UInt64.self), right.loadUnaligned(as: UInt64.self))

@@ -16,7 +16,8 @@ final class EnvironmentLease: Sendable {
     deinit { EnvironmentRegistry.giveBack(slot) }
 }
 
-/// The environments this process has open, by file: LMDB loses its locks when a process opens a file twice.
+/// The environments this process has open, by file: LMDB loses its locks when a process opens a
+/// file twice.
 enum EnvironmentRegistry {
     /// The key of an environment.
     fileprivate struct Key: Hashable {
@@ -79,7 +80,8 @@ enum EnvironmentRegistry {
         }
     }
 
-    /// Returns the slot of a file with one more user, or nil while another file is open under its name.
+    /// Returns the slot of a file with one more user, or nil while another file is open under its
+    /// name.
     private static func slot(_ key: Key, _ path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB names its lock file after the file: two files of one name would clear each other's readers.

@@ -39,9 +39,11 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Makes the map as large as the file can become, if no reader is open; for transactions that cannot be run again.
+    /// Makes the map as large as the file can become, if no reader is open; for transactions that
+    /// cannot be run again.
     ///
-    /// Where the process's address space is limited, it becomes as large as fits, and it is full when it is full.
+    /// Where the process's address space is limited, it becomes as large as fits, and it is full
+    /// when it is full.
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil

@@ -7,8 +7,9 @@ internal import RoostSystem
 
 /// One open file: the LMDB environment that all of a process's openings of it share.
 ///
-/// Whoever has a transaction is counted at the gate. What moves the map or replaces the handle runs inside the gate while
-/// the count is zero: LMDB would do it under open readers too, and leave them pointing nowhere.
+/// The gate counts open transactions. Moving the map and replacing the handle happen inside the
+/// gate while the count is zero: LMDB would do it under open readers too, and leave them with
+/// dangling pointers.
 final class LMDBEnvironment: Sendable {
     /// The handle and what depends on it.
     struct Gate {
@@ -30,7 +31,8 @@ final class LMDBEnvironment: Sendable {
     let path: String
     let settings: LMDBSettings
     let gate = Mutex(Gate())
-    /// One writer of this process at a time; others of the process wait here, those of other processes at `writerLock`.
+    /// One writer of this process at a time; others of the process wait here, those of other
+    /// processes at `writerLock`.
     let writersPlace = DispatchSemaphore(value: 1)
     private let writerLock = Mutex<WriterLock?>(nil)
     let handleCheck: FileHandleCheck
@@ -54,7 +56,7 @@ final class LMDBEnvironment: Sendable {
         self.path = path
         self.settings = settings
         try StoreFile.refuseNetworkFileSystem(at: path)
-        // Before the lock: beside a file that is no LMDB file no lock file is made. A store has its first bytes before its name.
+        // Before the lock, so that no lock file is created beside a file that is not LMDB's. A store has its first bytes before its name.
         if !isNew { try LMDBFileCheck.requireMagic(path) }
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let storeLock =
@@ -97,15 +99,15 @@ final class LMDBEnvironment: Sendable {
             writerLock.withLock { $0 = lock }
         }
         try handleCheck.verify()
-        // A name that is there may still not be durable, if whoever gave it crashed right after.
+        // The name may not be durable yet, if the program that created it crashed right after.
         if settings.isWritable { try StoreFile.syncDirectory(of: path) }
     }
 
     deinit { close() }
 
-    /// Closes the file and lets go of its locks.
+    /// Closes the file and releases its locks.
     ///
-    /// Nobody may use the environment meanwhile. Calling it again does nothing.
+    /// The environment must not be in use. Calling it again does nothing.
     func close() {
         gate.withLock { Self.closeHandle(&$0) }
         removeLibraryLockFile()
@@ -122,7 +124,7 @@ final class LMDBEnvironment: Sendable {
                 return try SoundnessLock.enter(forStoreAt: path, timeoutSeconds: settings.timeoutSeconds) {
                     () throws(StoreError) in
                     if !isNew { try LMDBFileCheck.check(path) }
-                    // Whoever comes later finds it, or knows that it was removed.
+                    // Later openers find it, or know that it was removed.
                     try allocateLibraryLockFile(path, settings)
                 }
             } catch
@@ -132,7 +134,7 @@ final class LMDBEnvironment: Sendable {
                 // Falls through: a lock file that this user can only read, or cannot make.
             }
         }
-        // Somebody may be writing. Damage is damage only if the file stayed the same while it was looked at.
+        // Another process may be writing. Damage counts only if the file stayed the same during the check.
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
             let before = try FileIdentity(at: path).modificationNanoseconds
@@ -147,8 +149,8 @@ final class LMDBEnvironment: Sendable {
 
     /// The map to begin with.
     ///
-    /// Address space costs nothing, and growing has to wait for readers: so it is as large as the file can become on
-    /// its disk.
+    /// Address space costs nothing, and growing has to wait for readers: so it is as large as the
+    /// file can become on its disk.
     static func mapByteCount(_ path: String, _ settings: LMDBSettings) throws(StoreError) -> Int {
         let file = try StoreFile.byteCount(at: path)
         let wanted: Int
@@ -164,7 +166,7 @@ final class LMDBEnvironment: Sendable {
         return min(bounded, 1 << 46) / mapUnit * mapUnit + mapUnit
     }
 
-    /// What the size of a map is a multiple of: more than the pages of any machine.
+    /// The unit of a map's size: at least a page of common machines.
     static let mapUnit = 1 << 16
 
     private static func openHandle(
@@ -221,7 +223,8 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.allocate(64 * (Int(settings.readerCount) + 2), at: path + "-lock")
     }
 
-    /// Throws code `busy` where others have the store open and LMDB's lock file is gone: with a new one neither side would know of the other.
+    /// Throws code `busy` if others have the store open and LMDB's lock file was removed: with a
+    /// new one, neither side would know of the other.
     private static func requireLibraryLockFile(_ path: String) throws(StoreError) {
         guard StoreFile.hasEntry(at: path + "-lock") else {
             throw StoreError(
@@ -266,14 +269,15 @@ final class LMDBEnvironment: Sendable {
         gate.databases = []
     }
 
-    /// Removes LMDB's lock file when nobody else has the store open; then the store is one file and our lock file.
+    /// Removes LMDB's lock file if the store is not open elsewhere; then the store is one file and
+    /// our lock file.
     private func removeLibraryLockFile() {
         soundness?.release()
         writerLock.withLock { $0?.close() }
         guard let storeLock else { return }
-        // If others have it open, or this user may not, it stays: it does no harm.
+        // If others have it open, or this user may not remove it, the file stays: it does no harm.
         // A lock that was released before cannot be changed, so a second call stops here.
-        // Nor is it ours to remove where it is another file than the one that was opened, as under a relative path after `chdir`.
+        // It also stays if it is another file than was opened, as under a relative path after `chdir`.
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil,
             (try? lockFileCheck?.verify()) != nil
         {
@@ -319,13 +323,15 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    /// Checks that a file that is read without locks has not changed; for readers that go on for long.
+    /// Checks that a file that is read without locks has not changed; for readers that run for
+    /// long.
     func verifyUnchanged() throws(StoreError) { if isUnlocked { try handleCheck.verifyUnchanged() } }
 
     /// Ends a transaction's stay.
     func leave() { gate.withLock { $0.activeCount -= 1 } }
 
-    /// Runs `body` when no transaction of this process is open, waiting for that up to `timeoutSeconds`.
+    /// Runs `body` when no transaction of this process is open, waiting for that up to
+    /// `timeoutSeconds`.
     func exclusively(
         timeoutSeconds: Double, _ purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -5,7 +5,7 @@ internal import RoostFiles
 internal import RoostKeyValue
 
 extension LMDBEnvironment {
-    /// What became of one run of a transaction.
+    /// The outcome of one run of a transaction.
     private enum Attempt<Value> {
         case committed(Value)
         /// The map is full, and nothing was written.
@@ -16,7 +16,8 @@ extension LMDBEnvironment {
 
     /// Runs `body` in a transaction, again if the map had to grow.
     ///
-    /// All on the caller's thread: LMDB's writer lock belongs to the thread that took it, and here that one also gives it back.
+    /// All on the caller's thread: LMDB's writer lock belongs to the thread that took it, and here
+    /// that one also gives it back.
     func write<Value: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
@@ -49,7 +50,8 @@ extension LMDBEnvironment {
         }
     }
 
-    /// Takes the writer's place in this process and among all, and looks whether the file can be written.
+    /// Takes the writer's place in this process and among all, and looks whether the file can be
+    /// written.
     func enterWriting(timeoutSeconds: Double) throws(StoreError) {
         let patience = Patience(seconds: timeoutSeconds)
         // A wait of more than a year is a wait of a year; `Patience` has bounded it.
@@ -98,7 +100,7 @@ extension LMDBEnvironment {
             leave()
             throw error
         }
-        // Not under the gate's lock: this waits for whoever else writes, which our own lock has excluded for other Roost processes.
+        // Not under the gate's lock: this waits for any other writer; our own lock has excluded other Roost processes.
         var pointer: OpaquePointer?
         let code = mdb_txn_begin(handle, nil, 0, &pointer)
         guard code == MDB_SUCCESS, let pointer else {
@@ -110,8 +112,8 @@ extension LMDBEnvironment {
         return LMDBTransaction(pointer, databases, path: path)
     }
 
-    /// Takes away the places of processes that died with snapshots open, now and then: until that is done no page that they saw
-    /// is used again, and the file grows with every commit.
+    /// Takes away the places of processes that died with snapshots open, now and then: until that
+    /// is done no page that they saw is used again, and the file grows with every commit.
     private func forgetDeadReaders(_ handle: OpaquePointer) throws(StoreError) {
         guard gate.withLock({ $0.writeCount % 32 == 1 }) else { return }
         var deadReaders: Int32 = 0
@@ -137,7 +139,7 @@ extension LMDBEnvironment {
             writer.abort()
             return false
         }
-        // The transaction is gone after this, whatever comes out.
+        // This ends the transaction, whatever the result.
         let code = mdb_txn_commit(pointer)
         switch code {
         case MDB_SUCCESS: return true
@@ -160,8 +162,8 @@ extension LMDBEnvironment {
             var probe: OpaquePointer?
             let result = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &probe)
             if result == MDB_SUCCESS { mdb_txn_abort(probe) }
-            // Pages that found no space belong to nothing, and LMDB goes on. After any other failure it is opened anew, which has
-            // to wait for the snapshots of this process.
+            // Pages that found no space belong to nothing, and LMDB can continue. After any other failure it is reopened, which has to wait for the
+            // snapshots of this process.
             if result == MDB_PANIC || error.code != .noSpace { gate.needsReopening = true }
             return result == MDB_PANIC
         }
@@ -172,9 +174,9 @@ extension LMDBEnvironment {
             underlying: error)
     }
 
-    /// What is wrong with the file.
+    /// Checks the file and returns its findings.
     ///
-    /// Waits for the writer's place: the file must stand still meanwhile.
+    /// Waits for the writer's place, because the file must not change meanwhile.
     func integrityFindings(timeoutSeconds: Double) throws(StoreError) -> [StoreFinding] {
         let isWritable = gate.withLock { $0.isWritable }
         if isWritable { try enterWriting(timeoutSeconds: timeoutSeconds) }
@@ -184,7 +186,7 @@ extension LMDBEnvironment {
             try LMDBFileCheck.check(path)
             return []
         } catch  where error.code == .corrupted || error.code == .notAStore || error.code == .unsupportedVersion {
-            // Without a place among the writers somebody may have been writing: then it has to be looked at again.
+            // Without the writer's place, another process may have been writing: then the file has to be checked again.
             if !isWritable, try FileIdentity(at: path).modificationNanoseconds != before {
                 throw StoreError(
                     .busy, "'\(path)' is being written by another process; check it again when that is done")
@@ -213,7 +215,7 @@ extension LMDBEnvironment {
 
 /// A write transaction over several calls.
 final class LMDBLongWrite: KeyValueLongWrite {
-    /// What lives on the transaction's thread.
+    /// The writer, which lives on the transaction's thread.
     private final class Handle: @unchecked Sendable {
         // Proof of Sendable: `writer` is used only by jobs of the transaction's thread, one after the other.
         let writer: LMDBWriter

@@ -6,10 +6,10 @@ internal import RoostKeyValue
 ///
 /// Used by one thread at a time.
 final class LMDBTransaction {
-    // SAFETY: valid until `end()`, which closes all cursors first and hands it to whoever commits or aborts it.
+    // SAFETY: valid until `end()`, which closes all cursors first and hands it to the code that commits or aborts it.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
-    /// In the order in which they were opened; the one that is closed is mostly among the last.
+    /// The open cursors, oldest first; a cursor to close is mostly among the last.
     private var cursors: [OpaquePointer] = []
     let path: String
     private var visitCount = 0
@@ -31,7 +31,7 @@ final class LMDBTransaction {
 
     var isOpen: Bool { pointer != nil }
 
-    /// Whether somebody is shown entries where they lie.
+    /// Whether a visit to entries in place is under way.
     var isVisited: Bool { visitCount > 0 }
 
     func beginVisit() { visitCount += 1 }
@@ -88,7 +88,7 @@ final class LMDBTransaction {
         return cursor
     }
 
-    /// How many cursors are open.
+    /// The number of open cursors.
     var cursorCount: Int { cursors.count }
 
     func closeCursor(_ cursor: OpaquePointer) {
@@ -155,7 +155,7 @@ final class LMDBCursor: KeyValueCursor {
             _ = try transaction.requireOpen()
             return false
         }
-        // On a cursor that stands nowhere yet, this is the first key.
+        // On a cursor that has no position yet, this is the first key.
         return try move(MDB_NEXT, MDB_val())
     }
 

@@ -5,23 +5,24 @@ internal import RoostSystem
 
 /// A write transaction, which belongs to the thread that began it.
 ///
-/// It has one cursor for each space it writes: what comes in the order of the keys is mostly on the page that the cursor stands on, and
-/// then needs no search from the root.
+/// It has one cursor for each space it writes. Entries that come in key order mostly belong on the
+/// cursor's page, and then need no search from the root.
 final class LMDBWriter: KeyValueWriter {
     /// The cursor of a space.
     private struct Place {
         // SAFETY: valid until the transaction closes its cursors in `end()`, after which `requireOpen` throws before it is used.
         let cursor: OpaquePointer
-        /// Whether it stands at the end, where LMDB lets it stay from one append to the next.
+        /// Whether it is at the end, where LMDB lets it stay from one append to the next.
         let isAppending: Bool
     }
 
-    /// What changes from one write to the next.
+    /// The state that changes from one write to the next.
     private struct State {
         var isMapFull = false
         var places: [Place?] = KeySpace.allCases.map { _ in nil }
         var room: PageRoom?
-        /// A key that no record is behind, the last one or one that was, if it is known.
+        /// A key that no record follows (the last one, or a former last one), and whether it is
+        /// known.
         var lastRecordKey: [UInt8] = []
         var knowsLastRecordKey = false
     }
@@ -46,10 +47,10 @@ final class LMDBWriter: KeyValueWriter {
     /// Whether LMDB ran out of map; the transaction can then only be aborted.
     var isMapFull: Bool { state.pointee.isMapFull }
 
-    /// The cursor of a space.
+    /// Returns the cursor of a space.
     ///
-    /// One that was used for appending is used for nothing else, and the other way round: LMDB takes a cursor that once stood at the
-    /// end for one that still does.
+    /// A cursor for appending is used for nothing else, and the other way round: LMDB assumes that
+    /// a cursor that was once at the end still is.
     private func cursor(_ space: KeySpace, isAppending: Bool = false) throws(StoreError) -> OpaquePointer {
         _ = try transaction.requireOpen()
         if !isAppending, state.pointee.room != nil { try endRoom(in: space) }
@@ -112,9 +113,10 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.lastRecordKey.append(contentsOf: key)
     }
 
-    /// Whether a key of a record comes behind all others, as those of new ones mostly do.
+    /// Returns whether a key of a record comes after all others, as keys of new records mostly do.
     ///
-    /// Appended it leaves full pages behind; put like any other it would leave them half full, since LMDB splits pages in the middle.
+    /// Appending it leaves full pages; any other put would leave them half full, since LMDB splits
+    /// pages in the middle.
     private func isBehindAll(_ key: UnsafeRawBufferPointer, _ space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
@@ -149,7 +151,8 @@ final class LMDBWriter: KeyValueWriter {
 
     // MARK: Room in pages
 
-    /// Puts a placeholder before an entry that is appended, where one is due, and takes away the one before.
+    /// Puts a placeholder before an entry that is appended, where one is due, and takes away the
+    /// one before.
     private func leaveRoom(
         before key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace, _ cursor: OpaquePointer
     ) throws(StoreError) {
@@ -162,11 +165,11 @@ final class LMDBWriter: KeyValueWriter {
         }
         guard let placeholderByteCount = state.pointee.room?.add(key.count + value.count) else { return }
         try removePlaceholder()
-        // Whoever walks through the space meanwhile must not see one.
+        // A cursor that walks through the space meanwhile must not see a placeholder.
         guard transaction.cursorCount == state.pointee.places.count(where: { $0 != nil }) else { return }
         var (last, lastValue) = (MDB_val(), MDB_val())
         let position = mdb_cursor_get(cursor, &last, &lastValue, MDB_GET_CURRENT)
-        // A cursor that appended nothing yet stands nowhere.
+        // A cursor that appended nothing yet has no position.
         guard position != EINVAL, position != MDB_NOTFOUND else { return }
         guard position == MDB_SUCCESS else { throw failure(position) }
         let placeholder = Array(UnsafeRawBufferPointer(last)) + [0]
@@ -179,7 +182,8 @@ final class LMDBWriter: KeyValueWriter {
         state.pointee.room?.placeholder = placeholder
     }
 
-    /// Takes the placeholder away before a space is used for anything but appending, and before the transaction is committed.
+    /// Takes the placeholder away before a space is used for anything but appending, and before the
+    /// transaction is committed.
     private func endRoom(in space: KeySpace) throws(StoreError) {
         guard state.pointee.room?.space == space else { return }
         try removePlaceholder()
@@ -207,7 +211,7 @@ final class LMDBWriter: KeyValueWriter {
         return StoreError.lmdb(code, "cannot be written", path: transaction.path)
     }
 
-    /// Does nothing: whoever began the transaction ends it.
+    /// Does nothing: the code that began the transaction ends it.
     func close() {}
 
     /// Gives the transaction up.

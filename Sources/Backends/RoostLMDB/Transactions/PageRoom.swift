@@ -2,9 +2,10 @@ internal import RoostKeyValue
 
 /// Room that is left in the pages of an index that is loaded in order.
 ///
-/// LMDB fills pages to the last byte when entries are appended. What is put between them later would split page after page, which
-/// costs several times what the entry does, and writes two pages for one. So a placeholder is appended with every nine tenths of a page, and
-/// taken away when the next one comes: then its page is done, and has that much room.
+/// LMDB fills pages to the last byte when entries are appended. What is put between them later
+/// would split page after page, which costs several times what the entry does, and writes two pages
+/// for one. So a placeholder is appended with every nine tenths of a page, and taken away when the
+/// next one comes: then its page is done, and has that much room.
 struct PageRoom {
     let space: KeySpace
     /// The key of the placeholder that is there, if one is.
@@ -13,7 +14,8 @@ struct PageRoom {
     private let interval: Int
     private var byteCount = 0
 
-    /// The bytes that an entry takes beside its key and value: a header and a place in the page's list.
+    /// The bytes that an entry takes beside its key and value: a header and a place in the page's
+    /// list.
     private static let entryOverhead = 10
 
     init(space: KeySpace, pageByteCount: Int) {
@@ -22,7 +24,8 @@ struct PageRoom {
         interval = pageByteCount - placeholderByteCount
     }
 
-    /// Whether new entries of a space come anywhere between the old ones; new records come behind all.
+    /// Returns whether new entries of a space come between the old ones; new records come after all
+    /// others.
     static func isLeft(in space: KeySpace) -> Bool { space != .records && space != .meta }
 
     /// Counts an entry in.

@@ -2,9 +2,12 @@ internal import Dispatch
 internal import RoostCore
 internal import RoostSystem
 
-/// The thread on which a write transaction over several calls lives: LMDB's writer lock belongs to the thread that took it.
+/// The thread on which a write transaction over several calls lives: LMDB's writer lock belongs to
+/// the thread that took it.
 ///
-/// A transaction of one call needs none; waking a thread takes as long as a small commit. Jobs run one after the other, each while its caller waits. Letting go of it ends the thread after the job that runs.
+/// A transaction of one call needs no such thread; waking one takes as long as a small commit. Jobs
+/// run one after the other, each while its caller waits. Deallocation ends the thread after the
+/// running job.
 final class WriterThread: Sendable {
     private final class Job: Sendable {
         private let body: Mutex<(@Sendable () -> Void)?>
@@ -28,7 +31,7 @@ final class WriterThread: Sendable {
         var isStopped = false
     }
 
-    /// What the thread holds on to, so that it does not hold the owner.
+    /// The part that the thread retains, so that it does not retain the owner.
     private final class Queue: Sendable {
         let state = Mutex(State())
         let wakeUp = DispatchSemaphore(value: 0)
@@ -70,7 +73,7 @@ final class WriterThread: Sendable {
     /// Never call it from the thread itself.
     func run<Value: Sendable>(_ body: @Sendable () throws(StoreError) -> Value) throws(StoreError) -> Value {
         let outcome = Mutex<Result<Value, StoreError>?>(nil)
-        // `body` does not escape: this call returns only after the job has run and let go of it.
+        // `body` does not escape: this call returns only after the job has run and released it.
         withoutActuallyEscaping(body) { body in
             let job = Job {
                 let result: Result<Value, StoreError>

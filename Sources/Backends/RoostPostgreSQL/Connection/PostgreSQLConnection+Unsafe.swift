@@ -43,8 +43,9 @@
         /// - Parameters:
         ///   - location: The parameters of the connection.
         ///   - settings: The settings of the store.
-        /// - Throws: `ioFailure` for a server that cannot be reached, `permissionDenied`, `notFound` for a
-        ///   database that does not exist, `busy` for a server without a free connection.
+        /// - Throws: `ioFailure` for a server that cannot be reached, `permissionDenied`,
+        ///   `notFound` for a database that does not exist, `busy` for a server without a free
+        ///   connection.
         init(_ location: PostgreSQLLocation, _ settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
@@ -185,10 +186,12 @@
             try query("SET default_transaction_isolation = '\(settings.isolation)'")
         }
 
-        /// Refuses a connection pooler that gives the server's session to others between transactions.
+        /// Refuses a connection pooler that gives the server's session to others between
+        /// transactions.
         ///
-        /// A lock of the session and its settings would be lost then. A pooler shows by the number of
-        /// the session at its start, which is not the server's. Without one, this is one statement.
+        /// A lock of the session and its settings would be lost then. A pooler shows by the number
+        /// of the session at its start, which is not the server's. Without one, this is one
+        /// statement.
         ///
         /// - Throws: `unsupported`.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -398,8 +401,8 @@
 
         /// Sends a request to end a statement, over a connection of its own, and frees it.
         ///
-        /// libpq waits for the server without a limit, so a thread does it, which is left alone after the
-        /// time for connecting.
+        /// libpq waits for the server without a limit, so a thread does it, which is left alone
+        /// after the time for connecting.
         ///
         /// - Returns: Whether it was sent in time.
         private func send(_ request: OpaquePointer) -> Bool {

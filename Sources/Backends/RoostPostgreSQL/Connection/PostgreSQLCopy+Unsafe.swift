@@ -11,8 +11,8 @@
 
         /// Inserts records.
         ///
-        /// Rows may be on their way when this returns. Their errors come with the next statement at the
-        /// latest.
+        /// Rows may be on their way when this returns. Their errors come with the next statement at
+        /// the latest.
         package func insert(_ records: RecordBatch, plan: SQLWritePlan, version: UInt32?) throws(StoreError) {
             var count = 0
             for index in 0..<records.count where plan.columns.entities[records.entityNumber(at: index)] != nil {
@@ -148,7 +148,8 @@
         private var count = 0
         /// By entity number, what fills the columns; nil for entities that were not seen yet.
         private var places: [Places?] = []
-        /// The most bytes that the row that is being appended has, but for values with a form of their own.
+        /// The most bytes that the row that is being appended has, but for values with a form of
+        /// their own.
         private var rowByteCount = 0
 
         init() {

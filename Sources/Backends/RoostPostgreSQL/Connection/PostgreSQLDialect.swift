@@ -36,8 +36,8 @@
 
         /// BIGINT.
         package var integerType: String { "BIGINT" }
-        /// TEXT with the collation C, which compares bytes; without it in the portable profile, whose
-        /// databases compare bytes.
+        /// TEXT with the collation C, which compares bytes; without it in the portable profile,
+        /// whose databases compare bytes.
         package var textType: String { profile == .portable ? "TEXT" : "TEXT COLLATE \"C\"" }
         /// BYTEA.
         package var blobType: String { "BYTEA" }

@@ -5,9 +5,9 @@
 
     /// The place of a store: a database on a server, and a schema in it.
     ///
-    /// The path of a location is `//user@host:5432/database?schema=music`, or a list of parameters as
-    /// libpq has it: `host=db.example.org dbname=app schema=music`. What a path leaves out comes from
-    /// the environment, as in every program with libpq.
+    /// The path of a location is `//user@host:5432/database?schema=music`, or a list of parameters
+    /// as libpq has it: `host=db.example.org dbname=app schema=music`. What a path leaves out comes
+    /// from the environment, as in every program with libpq.
     struct PostgreSQLLocation: Sendable {
         /// The schema of a location that names none.
         static let standardSchema = "roost"
@@ -28,7 +28,8 @@
 
         /// Reads the path of a location.
         ///
-        /// - Throws: `invalidRequest` for a path that libpq does not read, and for one with a password.
+        /// - Throws: `invalidRequest` for a path that libpq does not read, and for one with a
+        ///   password.
         init(_ path: String) throws(StoreError) {
             guard !path.utf8.contains(0) else { throw Self.malformed("it has a character U+0000") }
             // `postgresql:///database` has lost two slashes as the text of a location.
@@ -122,7 +123,8 @@
             return digits.utf8.count == 16 && digits.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
         }
 
-        /// The schema that a store gets when it is published; its own for one without a temporary name.
+        /// The schema that a store gets when it is published; its own for one without a temporary
+        /// name.
         var publishedSchema: String {
             String(schema[..<(schema.firstRange(of: Self.temporaryMark)?.lowerBound ?? schema.endIndex)])
         }

@@ -5,9 +5,9 @@
 
     /// The key by which a commit is found again whose answer was lost.
     ///
-    /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts the
-    /// same key in another transaction. That waits for the end of the first transaction, finds the
-    /// key if it was committed, and keeps it from being committed if it was not.
+    /// Each commit inserts a new key in its transaction. If the answer is lost, the store inserts
+    /// the same key in another transaction. That waits for the end of the first transaction, finds
+    /// the key if it was committed, and keeps it from being committed if it was not.
     struct PostgreSQLCommitKey {
         /// The table of the keys.
         static let table = "_roost_commits"
@@ -47,7 +47,8 @@
         ///   - connection: The connection with the transaction.
         ///   - what: What is done, for messages.
         ///   - fence: A statement that fails if the transaction must not be committed.
-        /// - Throws: Errors of the database; nothing was written then, unless the connection was lost.
+        /// - Throws: Errors of the database; nothing was written then, unless the connection was
+        ///   lost.
         func commit(
             _ connection: PostgreSQLConnection, _ what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {

@@ -28,7 +28,8 @@
         let settings: PostgreSQLSettings
         /// The store that was opened.
         private let incarnation: PostgreSQLIncarnation
-        /// The statement that takes the lock of the store for a transaction; nil where a lease is enough.
+        /// The statement that takes the lock of the store for a transaction; nil where a lease is
+        /// enough.
         private let lockSQL: String?
         /// The clock of the lease; nil where a lock is taken.
         private let leaseClock: PostgreSQLLeaseClock?
@@ -77,8 +78,8 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Returns true for unique values, keys and links that others wrote first, for deadlocks, and for
-        /// serialization failures.
+        /// Returns true for unique values, keys and links that others wrote first, for deadlocks,
+        /// and for serialization failures.
         func isTransient(_ error: StoreError) -> Bool {
             // Other codes can be those of a question after a commit, which has the error of the last attempt below it.
             guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
@@ -111,9 +112,11 @@
         /// The error of ``fenceSQL``: division by zero, which no other statement of a commit makes.
         private static let fenceState = "22012"
 
-        /// The statement that fails at the end of a transaction if another store has the name by then.
+        /// The statement that fails at the end of a transaction if another store has the name by
+        /// then.
         ///
-        /// Without a lock by name, each statement finds the tables that have their names when it runs.
+        /// Without a lock by name, each statement finds the tables that have their names when it
+        /// runs.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
@@ -183,7 +186,8 @@
 
         /// Begins a transaction.
         ///
-        /// - Returns: The row of its place; of any place, for one that does not write beside others.
+        /// - Returns: The row of its place; of any place, for one that does not write beside
+        ///   others.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {

@@ -4,7 +4,8 @@
 
     /// A store as it was opened, told from other stores that get its name later.
     ///
-    /// A conversion and a migration give the new store the UUID of the old one, so that does not do.
+    /// A conversion and a migration give the new store the UUID of the old one, so that does not
+    /// do.
     struct PostgreSQLIncarnation: Sendable {
         /// The identity of the store.
         let uuid: StoreUUID
@@ -64,8 +65,8 @@
         /// Throws unless a transaction has the lock of this store and sees its tables.
         ///
         /// - Returns: The row.
-        /// - Throws: `busy` without the lock; `storeReplaced` for another store, and for this one if its
-        ///   history was turned on or off; `corrupted` without a row.
+        /// - Throws: `busy` without the lock; `storeReplaced` for another store, and for this one
+        ///   if its history was turned on or off; `corrupted` without a row.
         func require(_ row: Row?, isLocked: Bool, _ name: String) throws(StoreError) -> Row {
             guard isLocked else {
                 throw StoreError(

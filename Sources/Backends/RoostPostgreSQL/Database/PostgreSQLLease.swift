@@ -4,8 +4,9 @@
 
     /// A row by which a program says that it has a store open, where a server has no locks by name.
     ///
-    /// It counts until a time, which the program moves on while it runs. To remove or rename a store, a
-    /// program takes a lease alone, which it gets only without others; then other programs wait.
+    /// It counts until a time, which the program moves on while it runs. To remove or rename a
+    /// store, a program takes a lease alone, which it gets only without others; then other programs
+    /// wait.
     struct PostgreSQLLease: Sendable {
         /// The table of the leases.
         static let table = "_roost_openings"
@@ -93,8 +94,8 @@
 
         /// Moves the end of the lease on.
         ///
-        /// - Returns: Whether it counts; if not, another program found it too old, and the store may
-        ///   have been replaced since.
+        /// - Returns: Whether it counts; if not, another program found it too old, and the store
+        ///   may have been replaced since.
         func renew(on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             try connection.query("UPDATE \(table) SET until = \(end(alone: false)) WHERE id = '\(id)'")
             return connection.changedRowCount == 1
@@ -114,7 +115,8 @@
     ///
     /// A program that was stopped finds out by it that other programs may have replaced the store.
     final class PostgreSQLLeaseClock: Sendable {
-        /// The time after a renewal was sent in which no other program can have found the lease too old.
+        /// The time after a renewal was sent in which no other program can have found the lease too
+        /// old.
         ///
         /// What is sent then reaches the server before the lease ends.
         private static let safe = Duration.seconds(PostgreSQLLease.seconds - 5)
@@ -132,8 +134,8 @@
 
         /// Throws unless the lease counts.
         ///
-        /// - Throws: `storeReplaced` for good after the lease ended; `busy` as long as the server does
-        ///   not answer.
+        /// - Throws: `storeReplaced` for good after the lease ended; `busy` as long as the server
+        ///   does not answer.
         func requireCounting(_ name: String) throws(StoreError) {
             let last = lastRenewal.withLock { $0 }
             guard let last else {
@@ -150,7 +152,8 @@
     }
 
     extension PostgreSQLConnection {
-        /// The most times that a short transaction of a store with the portable profile is run again.
+        /// The most times that a short transaction of a store with the portable profile is run
+        /// again.
         private static let mostAttempts = 50
 
         /// Runs `body` in a transaction, again if it failed by what others wrote at the same time.

@@ -3,11 +3,12 @@
     internal import RoostCore
     internal import RoostSystem
 
-    /// The signal of a store on a server, which all openings of the store in a process share: NOTIFY.
+    /// The signal of a store on a server, which all openings of the store in a process share:
+    /// NOTIFY.
     ///
-    /// It is sent after a commit, in a transaction of its own: transactions that notify wait for each
-    /// other until they are durable, and commits must not. Where it does not come, watchers find a
-    /// commit when they next look.
+    /// It is sent after a commit, in a transaction of its own: transactions that notify wait for
+    /// each other until they are durable, and commits must not. Where it does not come, watchers
+    /// find a commit when they next look.
     final class PostgreSQLSignal: CommitSignal {
         private struct State {
             /// Whether a notification is on its way.
@@ -42,7 +43,8 @@
         /// Empty, because the signal is not a file.
         var path: String { "" }
 
-        /// The least time between two notifications, which are a third of the work of a small commit.
+        /// The least time between two notifications, which are a third of the work of a small
+        /// commit.
         private static let pauseMicroseconds: UInt32 = 10_000
 
         /// Sends NOTIFY at once, or after a pause if the last one was sent just now.
@@ -106,7 +108,8 @@
             return observation
         }
 
-        /// Calls `body` for each notification until the connection is lost or `isWanted` returns false.
+        /// Calls `body` for each notification until the connection is lost or `isWanted` returns
+        /// false.
         private static func listen(
             _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings, _ channel: String, _ isWanted: () -> Bool,
             _ body: () -> Void

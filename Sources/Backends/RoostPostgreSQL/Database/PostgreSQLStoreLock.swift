@@ -6,8 +6,8 @@
 
     /// The lock of an open store, which keeps other programs from removing or renaming it.
     ///
-    /// It is a shared advisory lock by the name of the store, which a session has until it ends. In a
-    /// store with the portable profile it is a ``PostgreSQLLease``.
+    /// It is a shared advisory lock by the name of the store, which a session has until it ends. In
+    /// a store with the portable profile it is a ``PostgreSQLLease``.
     final class PostgreSQLStoreLock: Sendable {
         /// The settings, with the profile of the store.
         let settings: PostgreSQLSettings
@@ -30,9 +30,9 @@
 
         /// Takes the shared lock of a store.
         ///
-        /// - Throws: `busy` if another session removes or renames the store for longer than the timeout;
-        ///   `invalidRequest` for a store with another profile than the settings ask for; `notFound`,
-        ///   `notAStore`.
+        /// - Throws: `busy` if another session removes or renames the store for longer than the
+        ///   timeout; `invalidRequest` for a store with another profile than the settings ask for;
+        ///   `notFound`, `notAStore`.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
             let connection = try PostgreSQLConnection(location, settings)

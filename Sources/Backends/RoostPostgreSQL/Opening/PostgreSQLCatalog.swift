@@ -66,7 +66,8 @@
             return (0..<result.rowCount).compactMap { result.text($0, 0) }.filter { location.isTemporary($0) }
         }
 
-        /// Whether a store with a temporary name was made more than a day ago and had no commit since.
+        /// Whether a store with a temporary name was made more than a day ago and had no commit
+        /// since.
         static func isOld(_ schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> Bool {
             // A time that is far ahead is none.
             guard abs(PostgreSQLLocation.secondsSinceMaking(schema)) > 86_400 else { return false }
@@ -76,7 +77,8 @@
             return age.text(0, 0) == "t"
         }
 
-        /// The tables and indexes of a schema as lines: what they are, and each column or part in order.
+        /// The tables and indexes of a schema as lines: what they are, and each column or part in
+        /// order.
         ///
         /// Two stores of one model give the same lines, whatever their schemas are called.
         static func description(of schema: String, on connection: PostgreSQLConnection) throws(StoreError) -> [String:

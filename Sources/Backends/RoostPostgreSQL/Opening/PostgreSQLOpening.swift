@@ -204,16 +204,16 @@
             }
         }
 
-        /// The profile that is asked for, that of a store that the new one is to replace, or that of the
-        /// server.
+        /// The profile that is asked for, that of a store that the new one is to replace, or that
+        /// of the server.
         private func profileForCreating(_ connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
             if let wanted = settings.wantedProfile { return wanted }
             if let found = try PostgreSQLProfile.found(location.publishedSchema, on: connection) { return found }
             return try PostgreSQLProfile.forServer(of: connection)
         }
 
-        /// Makes a store under a temporary name, tables and rows in transactions of their own, and gives
-        /// it its name.
+        /// Makes a store under a temporary name, tables and rows in transactions of their own, and
+        /// gives it its name.
         private func createByParts(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
             guard order.text(0, 0) == "t" else {
@@ -284,8 +284,8 @@
 
         /// Removes stores under temporary names that a crash has left beside the new one.
         ///
-        /// A store that is in use has its lock and stays. So does a young one, which may be about to get
-        /// its name.
+        /// A store that is in use has its lock and stays. So does a young one, which may be about
+        /// to get its name.
         private func sweep(_ connection: PostgreSQLConnection) {
             // What cannot be removed now is removed by the next one who creates a store.
             guard let leftovers = try? PostgreSQLCatalog.temporarySchemas(of: location, on: connection) else { return }

@@ -89,7 +89,8 @@
             return found
         }
 
-        /// The statements that drop the tables of a store and its schema, which must have nothing else.
+        /// The statements that drop the tables of a store and its schema, which must have nothing
+        /// else.
         ///
         /// By then the schema has another name if one is given.
         private static func dropping(
@@ -147,14 +148,14 @@
 
         /// Gives a store the name of another store and removes that one, in one transaction.
         ///
-        /// The old store is renamed before it is removed. Where the database ends a transaction with each
-        /// change of a schema, a crash leaves it under the name of a backup.
+        /// The old store is renamed before it is removed. Where the database ends a transaction
+        /// with each change of a schema, a crash leaves it under the name of a backup.
         ///
         /// - Parameters:
         ///   - destination: The name.
         ///   - source: The store that gets it.
-        ///   - expected: The generation that the replaced store must have, and the name that it gets; nil
-        ///     for any generation.
+        ///   - expected: The generation that the replaced store must have, and the name that it
+        ///     gets; nil for any generation.
         ///   - overwriting: Whether there may be a store to replace.
         ///   - connection: A connection to the database.
         /// - Throws: `busy`, `notFound`, `alreadyExists`, `notAStore`, `corrupted`.
@@ -250,7 +251,8 @@
 
         /// Runs the statements, in a transaction of the caller.
         ///
-        /// - Throws: `notAStore` if something else is in a schema that is dropped, or uses its tables.
+        /// - Throws: `notAStore` if something else is in a schema that is dropped, or uses its
+        ///   tables.
         func run(on connection: PostgreSQLConnection) throws(StoreError) {
             for statement in statements {
                 switch statement {

@@ -4,8 +4,8 @@
 
     /// Checks that the tables and indexes of a store are as they were made.
     ///
-    /// The comment of the schema has a number for them. Tables and indexes that are not Roost's do not
-    /// count, so that other programs can add some.
+    /// The comment of the schema has a number for them. Tables and indexes that are not Roost's do
+    /// not count, so that other programs can add some.
     enum PostgreSQLSchemaCheck {
         /// The tables beside those of the SQL engine, if they exist.
         static let furtherTables = [PostgreSQLCommitKey.table, PostgreSQLLease.table]

@@ -37,7 +37,8 @@
             ),
         ]
 
-        /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
+        /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
+        /// possible.
         init(_ options: StoreOptions) throws(StoreError) {
             timeoutSeconds = options.timeoutSeconds
             isReadOnly = options.isReadOnly

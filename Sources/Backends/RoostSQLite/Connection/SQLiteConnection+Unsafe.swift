@@ -8,7 +8,7 @@ internal import RoostSystem
 ///
 /// Use it from one thread at a time.
 package final class SQLiteConnection: SQLBatchInserting {
-    /// How a database is opened.
+    /// The access modes of a database.
     enum Access {
         case readWrite
         case readOnly
@@ -17,7 +17,8 @@ package final class SQLiteConnection: SQLBatchInserting {
         /// Makes and changes no file. For checking a log while no other connection
         /// can write to the store.
         case unlocked
-        /// Read-only, without locks, on a file that nobody changes; where somebody might, what tells after each reading.
+        /// Read-only, without locks, on a file that does not change. If it might change, the check
+        /// detects that after each reading.
         case immutable(FileHandleCheck?)
 
         var isWritable: Bool { if case .readWrite = self { true } else { false } }
@@ -28,22 +29,22 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// The most statements that are kept prepared.
     private static let maximumIdleStatements = 256
 
-    /// What is asked after each reading without locks, whether the file is still as it was.
+    /// The check that the file is unchanged, made after each reading without locks.
     private let unlockedCheck: FileHandleCheck?
     /// The path as it was given.
     package let path: String
-    /// Where the write-ahead log is.
+    /// The path of the write-ahead log.
     private let logPath: String
     let handle: OpaquePointer
     private var slots: [SQLiteStatement.Text: SQLiteStatement.Slot] = [:]
     private var idleCount = 0
-    /// How many frames the write-ahead log had after the last commit on this connection.
+    /// The number of frames in the write-ahead log after the last commit on this connection.
     private let logFrames: UnsafeMutablePointer<Int32>
-    /// How long the statement under way has been looking for its next row.
+    /// The time that the running statement has spent on its next row.
     let clock: UnsafeMutablePointer<RowClock>
     /// The error of a function of ours that ended the statement under way.
     let functionError: UnsafeMutablePointer<StoreError?>
-    /// How long a statement waits for somebody else's lock.
+    /// The time that a statement waits for a lock of another connection.
     let busyMilliseconds: Int32
     private(set) var isClosed = false
     /// The write-ahead log that the connection has open, once that is known; nil without one.
@@ -118,7 +119,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         slots = [:]
         idleCount = 0
-        // Statements that somebody still holds are finalised here; using them later is refused by their own flag.
+        // Finalizes statements that are still held; their own flag refuses any later use.
         while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
         let code = sqlite3_close(handle)
         guard code == SQLITE_OK else { throw failure(code, "Closing") }
@@ -181,7 +182,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     /// A statement for this text, from the connection's cache if one is idle there.
     package func statement(_ sql: String) throws(StoreError) -> any SQLStatement { try prepare(sql) }
 
-    /// As ``statement(_:)``, with the type that also tells columns' names and counts.
+    /// Does the same as ``statement(_:)``, with the type that also has columns' names and counts.
     package func prepare(_ sql: String) throws(StoreError) -> SQLiteStatement {
         guard !isClosed else { throw StoreError(.closed, "The connection to '\(path)' was closed before.") }
         let slot = slots[SQLiteStatement.Text(sql)] ?? SQLiteStatement.Slot()
@@ -233,13 +234,14 @@ package final class SQLiteConnection: SQLBatchInserting {
         while try statement.step() {}
     }
 
-    /// How many rows the last INSERT, UPDATE or DELETE touched.
+    /// The number of rows that the last INSERT, UPDATE or DELETE touched.
     package var changedRowCount: Int { Int(sqlite3_changes(handle)) }
 
-    /// Checks that the write-ahead log under its name is the one that the connection has open.
+    /// Checks that the write-ahead log that the connection has open still has its name.
     ///
-    /// Nobody removes it as long as SQLite's locks are respected. Where that happened, what the connection writes is lost. Call it
-    /// when the connection has read something, because it opens the log then.
+    /// No program removes the log while SQLite's locks are respected. If it was removed anyway,
+    /// what the connection writes is lost. Call this method after reading something, which opens
+    /// the log.
     /// - Throws: Code `storeReplaced`.
     func verifyLog() throws(StoreError) {
         let now = try? FileIdentity(at: logPath)
@@ -252,13 +254,14 @@ package final class SQLiteConnection: SQLBatchInserting {
         logIdentity = now
     }
 
-    /// Throws code `storeReplaced` where the file is read without locks and has changed since it was opened; called after reading.
+    /// Throws code `storeReplaced` where the file is read without locks and has changed since it
+    /// was opened; called after reading.
     func verifyUnchanged() throws(StoreError) { if let unlockedCheck { try unlockedCheck.verifyUnchanged() } }
 
     /// Whether a transaction is open.
     package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// How many frames the write-ahead log had after the last commit on this connection.
+    /// The number of frames in the write-ahead log after the last commit on this connection.
     var logFrameCount: Int { Int(logFrames.pointee) }
 
     /// Ends whatever transaction is open, undoing its changes.
@@ -305,7 +308,8 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     /// The system's last error at the log; 0 when it is not known.
     ///
-    /// SQLite passes errors at the end of a commit on without it, so a reached quota would look like a broken disk.
+    /// SQLite passes errors at the end of a commit on without it, so a reached quota would look
+    /// like a broken disk.
     private func lastErrorOfLog() -> Int32 {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,

@@ -2,16 +2,16 @@ package import RoostCore
 package import RoostSQL
 internal import RoostSystem
 
-/// How SQLite wants its SQL written.
+/// The SQL dialect of SQLite.
 package struct SQLiteDialect: SQLDialect {
     /// Makes the dialect.
     package init() {}
 
-    /// SQLite has no limit; longer names help nobody.
+    /// A limit of our own: SQLite has none.
     package var maximumIdentifierByteCount: Int { 120 }
     /// SQLITE_MAX_COLUMN as it is compiled in everywhere.
     package var maximumColumnCount: Int { 2000 }
-    /// What ``SQLiteConnection`` sets.
+    /// The limit that ``SQLiteConnection`` sets.
     package var maximumParameterCount: Int { Int(SQLiteConnection.maximumParameterCount) }
 
     /// Names that start with `sqlite_` are SQLite's own.
@@ -58,7 +58,7 @@ package struct SQLiteDialect: SQLDialect {
     /// NaN are texts.
     package func isNoNaN(_ column: String) -> String? { "typeof(\(column)) <> 'text'" }
 
-    /// Texts behind numbers, as equals.
+    /// Sorts texts as equals, greater than all numbers.
     package func floatingOrder(_ column: String, ascending: Bool) -> [String]? {
         let direction = ascending ? "" : " DESC"
         return [
@@ -80,8 +80,8 @@ package struct SQLiteDialect: SQLDialect {
     /// True.
     package var rewritesIndexesOfSetColumns: Bool { true }
 
-    /// OR FAIL: with ABORT, the default, SQLite first copies every page that the statement changes to a file, so that it can undo the
-    /// statement alone.
+    /// OR FAIL: with ABORT, the default, SQLite first copies every page that the statement changes
+    /// to a file, so that it can undo the statement alone.
     package func insertMany(into table: String) -> String { "INSERT OR FAIL INTO \(table)" }
 
     /// ON CONFLICT DO UPDATE.
@@ -96,7 +96,8 @@ package struct SQLiteDialect: SQLDialect {
     /// SUM, which is an integer where all values are, and fails beyond 64 bits.
     package func sum(_ column: String) -> String? { "SUM(\(column))" }
 
-    /// A JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot hold; where SQLite has JSON.
+    /// A JSON array of integers, or of texts without U+0000, which SQLite's JSON cannot hold; where
+    /// SQLite has JSON.
     ///
     /// Its elements are the rows of `json_each`, a part of SQLite since 3.38 and of most builds
     /// before.
@@ -150,7 +151,7 @@ package struct SQLiteDialect: SQLDialect {
                 if detail.hasPrefix("SEARCH"), detail.contains(" USING INTEGER PRIMARY KEY ") { plan.usesKeys = true }
                 for word in [" USING INDEX ", " USING COVERING INDEX "] {
                     guard let range = detail.firstRange(of: word) else { continue }
-                    // Behind the name stands what is searched for, in parentheses.
+                    // The search terms follow the name, in parentheses.
                     let rest = detail[range.upperBound...]
                     let end = detail.hasPrefix("SEARCH") ? rest.firstRange(of: " (")?.lowerBound : nil
                     let name = String(rest[..<(end ?? rest.endIndex)])

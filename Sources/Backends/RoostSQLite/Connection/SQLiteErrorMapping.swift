@@ -5,7 +5,7 @@ package import RoostCore
 package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The extended result code.
     package let code: Int32
-    /// The system's error behind it, 0 if there is none or it is not known.
+    /// The system's error that caused it; 0 if none or unknown.
     package let systemCode: Int32
 
     /// Makes an error.
@@ -25,7 +25,8 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The code for programs.
     ///
-    /// One table for all calls: SQLite's functions share their codes. Extended codes come first, where they say more.
+    /// One table for all calls: SQLite's functions share their codes. Extended codes come first,
+    /// where they say more.
     package var storeCode: StoreError.Code {
         switch code {
         case SQLite.ioNoMemory: return .outOfResources

@@ -5,14 +5,16 @@ internal import RoostSQL
 
 /// The functions that statements call to compare text as Roost does.
 ///
-/// They are deterministic, may not be called by what stands in a file, and look at the bytes of a text where SQLite has them.
+/// They are deterministic, cannot be called from a file's schema, and read the bytes of a text
+/// without copying them.
 enum SQLiteFunctions {
-    /// Whether a text meets the matcher that is the second argument, which no SQL can make; null for null.
+    /// Whether a text meets the matcher that is the second argument, which no SQL can make; null
+    /// for null.
     static let matches = "roost_matches"
     /// The bytes that a text sorts by under options, which are the second argument; null for null.
     static let sortKey = "roost_sort_key"
 
-    /// What marks a pointer as one to a `StringMatcher`; SQLite compares its text.
+    /// The type that marks a pointer to a `StringMatcher`; SQLite compares its text.
     private static let matcherType: StaticString = "roost_matcher"
 
     /// Whether this SQLite has the functions for JSON.
@@ -91,7 +93,8 @@ enum SQLiteFunctions {
             context, bytes.baseAddress, UInt64(bytes.count), unsafeBitCast(-1, to: sqlite3_destructor_type.self))
     }
 
-    /// The bytes of a text, valid until the function that it was given to returns; nil when memory is used up.
+    /// The bytes of a text, valid until the function that it was given to returns; nil when memory
+    /// is used up.
     private static func bytes(of text: OpaquePointer) -> UnsafeRawBufferPointer? {
         // This call, unlike sqlite3_value_text, does not copy the text to end it with a zero.
         let start = sqlite3_value_blob(text)

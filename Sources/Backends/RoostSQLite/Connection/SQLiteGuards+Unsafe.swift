@@ -2,10 +2,10 @@ internal import CSQLite
 package import RoostCore
 internal import RoostSQL
 
-/// What keeps a hostile or damaged file, and a mistake of ours, from doing more than a statement should.
+/// The limits on what a statement can do with a hostile or damaged file, or by a mistake of ours.
 ///
-/// The catalog is compared with the expected one when a store is opened; this bounds what is left:
-/// sizes, depths, the kinds of statements, and the time until the next row.
+/// The catalog is compared with the expected one when a store is opened. These limits bound the
+/// rest: sizes, depths, the kinds of statements, and the time until the next row.
 enum SQLiteGuards {
     /// The limits of a connection, by SQLite's number of the limit.
     ///
@@ -34,7 +34,8 @@ enum SQLiteGuards {
 
     /// Whether a statement may do this; SQLite asks while it prepares one.
     ///
-    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and `second` are.
+    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and
+    /// `second` are.
     static func allows(
         _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
@@ -58,7 +59,7 @@ enum SQLiteGuards {
     private static func equals(_ text: UnsafePointer<CChar>?, _ constant: StaticString) -> Bool {
         guard let text else { return false }
         return constant.withUTF8Buffer { expected in
-            // SAFETY: SQLite gives texts that end with a zero byte; no byte behind the first zero is read.
+            // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is read.
             for (index, byte) in expected.enumerated() {
                 let found = UInt8(bitPattern: text[index])
                 guard found != 0, found | 0x20 == byte | 0x20 else { return false }
@@ -70,22 +71,24 @@ enum SQLiteGuards {
 
 /// The time that a statement has for its next row.
 ///
-/// SQLite calls back after so many steps of its machine; a statement sets the clock back before it asks for a row. So nothing is
-/// measured as long as rows come.
+/// SQLite calls back after so many steps of its machine; a statement sets the clock back before it
+/// asks for a row. So nothing is measured as long as rows come.
 struct RowClock {
     /// SQLite's steps between two looks at the clock, about a millisecond's work.
     static let stepCount: Int32 = 100_000
 
-    /// How long a row may take; nil without limit.
+    /// The maximum time for a row; nil for no limit.
     var limit: Duration?
-    /// When SQLite first called back after the row was asked for; means nothing unless `hasStarted`.
+    /// When SQLite first called back after the row was asked for; means nothing unless
+    /// `hasStarted`.
     private var start = ContinuousClock.now
     private var hasStarted = false
     /// Whether a statement was stopped for its time since the clock was last set back.
     var isOver = false
     /// Statements are stopped when this throws.
     var check: (() throws(StoreError) -> Void)?
-    /// What it threw last, and whether that stopped a statement since the clock was last set back.
+    /// The last error that it threw, and whether the error stopped a statement since the clock was
+    /// last set back.
     private(set) var checkError: StoreError?
     private(set) var wasCancelled = false
 
@@ -114,7 +117,7 @@ struct RowClock {
 }
 
 extension SQLiteConnection {
-    /// What a connection's statements may do.
+    /// The operations allowed to a connection's statements.
     enum Authority {
         /// Read.
         case reading
@@ -157,7 +160,8 @@ extension SQLiteConnection {
         try check(code, "Setting up")
     }
 
-    /// Sets the limits of the connection, and how long a statement may look for its next row; nil for as long as it takes.
+    /// Sets the limits of the connection, and how long a statement may look for its next row; nil
+    /// for as long as it takes.
     func bound(maximumValueBytes: Int, rowTimeout: Duration?) {
         for (limit, value) in SQLiteGuards.limits(maximumValueBytes: maximumValueBytes) {
             sqlite3_limit(handle, limit, value)
@@ -171,7 +175,8 @@ extension SQLiteConnection {
             }, clock)
     }
 
-    /// Rebuilds the file, or empties it where `SQLITE_DBCONFIG_RESET_DATABASE` was set; needs ``Authority/everything``.
+    /// Rebuilds the file, or empties it where `SQLITE_DBCONFIG_RESET_DATABASE` was set; needs
+    /// ``Authority/everything``.
     ///
     /// SQLite attaches the file that it writes first, which no other statement may do.
     func vacuum() throws(StoreError) {
@@ -190,7 +195,8 @@ extension SQLiteConnection {
         return try body()
     }
 
-    /// Runs `body`, whose statements may take as long as they need: checks of the whole file, building indexes.
+    /// Runs `body`, whose statements may take as long as they need: checks of the whole file,
+    /// building indexes.
     func withoutTimeLimit<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         let limit = clock.pointee.limit
         clock.pointee.limit = nil

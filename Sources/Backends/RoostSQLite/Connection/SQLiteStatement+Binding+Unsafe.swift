@@ -4,7 +4,7 @@ package import RoostSQL
 
 // Records become rows here. Text and bytes of records are bound where they are; SQLite reads them during `sqlite3_step`.
 
-/// Tells SQLite to copy the bytes at once.
+/// The destructor that makes SQLite copy the bytes at once.
 private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
 extension SQLiteStatement {

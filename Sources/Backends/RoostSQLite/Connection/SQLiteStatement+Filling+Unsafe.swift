@@ -31,7 +31,8 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds the record of the one row that the statement gives for a key, and makes it ready to run again.
+    /// Adds the record of the one row that the statement gives for a key, and makes it ready to run
+    /// again.
     package func look(
         up key: Int64, into batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
     ) throws(StoreError) -> StoreError? {
@@ -54,7 +55,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// What the current row's entity is, and how its rows become records; nil where it cannot be one of the table's.
+    /// Returns the plan for the entity of the current row; nil if it is not an entity of the table.
     private func entity(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> SQLReadPlan.Entity? {
         let value = sqlite3_column_value(handle, 1)
         let number = sqlite3_value_int64(value)
@@ -75,7 +76,7 @@ extension SQLiteStatement {
         plan.damaged(key: sqlite3_column_int64(handle, 0), entity: entity.number, field: field, reason: "\(reason)")
     }
 
-    /// How reading rows of one entity ended.
+    /// The reason why reading rows of one entity ended.
     private enum RunEnd {
         case full
         case end
@@ -118,8 +119,9 @@ extension SQLiteStatement {
 
     /// Adds the current row; returns nil when that went well.
     ///
-    /// Each column is asked for once, as a value. Connections are opened without a mutex and used by one thread at a time, and then
-    /// such values may be read by every `sqlite3_value` function (<https://www.sqlite.org/c3ref/value.html>).
+    /// Each column is asked for once, as a value. Connections are opened without a mutex and used
+    /// by one thread at a time, and then such values may be read by every `sqlite3_value` function
+    /// (<https://www.sqlite.org/c3ref/value.html>).
     private func appendRow(
         to batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
         _ entity: SQLReadPlan.Entity, _ fixed: Int, _ plan: SQLReadPlan, _ accepting: Bool
@@ -222,7 +224,8 @@ extension SQLiteStatement {
         return nil
     }
 
-    /// The bits of a floating-point column; an integer, as other tools write, is the number it says.
+    /// The bits of a floating-point column; an integer, as other tools write, is the number it
+    /// says.
     private func doubleBits(_ value: OpaquePointer?, _ type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
@@ -301,7 +304,7 @@ extension SQLiteStatement {
         }
     }
 
-    /// Adds links until the batch is full; false when there are no more rows.
+    /// Adds links until the batch is full; returns false if the rows end before.
     package func fill(_ batch: inout LinkBatch) throws(StoreError) -> Bool {
         let handle = try open()
         while !batch.isFull {

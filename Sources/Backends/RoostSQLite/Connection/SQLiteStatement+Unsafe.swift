@@ -8,7 +8,8 @@ package import RoostSQL
 package final class SQLiteStatement: SQLRecordStatement {
     /// The text of a statement, by which a connection finds it again.
     ///
-    /// Hashed by eight bytes at a time: Swift's own hash of a text of some hundred bytes costs as much as a small statement.
+    /// Hashed by eight bytes at a time: Swift's own hash of a text of some hundred bytes costs as
+    /// much as a small statement.
     struct Text: Hashable {
         private let sql: String
 
@@ -20,7 +21,8 @@ package final class SQLiteStatement: SQLRecordStatement {
         }
     }
 
-    /// Where the idle statements of one text are, so that giving one back does not look the text up again.
+    /// The idle statements of one text, kept by each, so that giving one back does not look the
+    /// text up again.
     final class Slot {
         var idle: [SQLiteStatement] = []
         /// Whether the connection finds it under its text.
@@ -32,7 +34,7 @@ package final class SQLiteStatement: SQLRecordStatement {
     /// The connection, while the statement is in use; nil while it is idle there.
     var connection: SQLiteConnection?
     private(set) var handle: OpaquePointer?
-    /// Where rows become records; grows as rows need it.
+    /// The buffer in which rows become records; grows as needed.
     var scratch: UnsafeMutableRawPointer
     var scratchByteCount: Int
 
@@ -54,7 +56,7 @@ package final class SQLiteStatement: SQLRecordStatement {
         handle = nil
     }
 
-    /// The statement, unless it was given back or finalised with its connection.
+    /// Returns the statement, unless it was given back or finalized with its connection.
     func open() throws(StoreError) -> OpaquePointer {
         guard let handle, let connection, !connection.isClosed else {
             throw StoreError(.closed, "A statement was used after its connection was closed.")
@@ -64,7 +66,7 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     // MARK: Running
 
-    /// Goes to the next row; false when there is none.
+    /// Moves to the next row; returns false at the end.
     package func step() throws(StoreError) -> Bool {
         let handle = try open()
         connection?.clock.pointee.reset()
@@ -99,10 +101,10 @@ package final class SQLiteStatement: SQLRecordStatement {
 
     // MARK: Columns
 
-    /// How many columns a row has.
+    /// The number of columns in a row.
     package var columnCount: Int { handle.map { Int(sqlite3_column_count($0)) } ?? 0 }
 
-    /// The name of a column; empty where there is none.
+    /// Returns the name of a column, or an empty text.
     package func columnName(at column: Int) -> String {
         guard let handle, let name = sqlite3_column_name(handle, Int32(clamping: column)) else { return "" }
         return String(cString: name)

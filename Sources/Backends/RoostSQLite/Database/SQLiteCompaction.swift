@@ -2,10 +2,11 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Rebuilds an open store's file without gaps.
+/// A rebuild of an open store's file without gaps.
 ///
-/// VACUUM writes the whole new content as one transaction into the write-ahead log: until its commit mark is there the store is what
-/// it was, then it is the new one. Readers go on, writers wait. The checkpoint afterwards is the same as after any commit.
+/// VACUUM writes the whole new content as one transaction into the write-ahead log: the store
+/// changes when the commit mark is there, and not before. Readers continue, writers wait. The
+/// checkpoint afterwards is the same as after any commit.
 struct SQLiteCompaction {
     let store: SQLStore
     let path: String

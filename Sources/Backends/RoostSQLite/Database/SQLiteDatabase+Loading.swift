@@ -4,7 +4,8 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Prepares an unpublished store to be loaded without a journal; nil when the database holds something or somebody is reading.
+    /// Prepares an unpublished store to be loaded without a journal; returns nil if the database
+    /// holds something or has another user.
     func beginLoading(
         ifEmpty isEmpty: (any SQLConnection) throws(StoreError) -> Bool
     ) throws(StoreError) -> (any SQLConnection)? {
@@ -44,7 +45,8 @@ extension SQLiteDatabase {
         }
     }
 
-    /// Building an index finds no rows for long, and sorts outside the page cache, which then only costs memory.
+    /// Building an index finds no rows for long, and sorts outside the page cache, which then only
+    /// costs memory.
     func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
         (connection as? SQLiteConnection)?.clock.pointee.limit = nil
         // A connection that commits later keeps its cache.
@@ -140,7 +142,7 @@ extension SQLiteDatabase {
 }
 
 extension SQLConnection {
-    /// The text in the first column of the first row; empty when there is none.
+    /// Returns the text in the first column of the first row, or an empty text.
     func text(_ sql: String) throws(StoreError) -> String {
         try withStatement(sql) { (statement) throws(StoreError) -> String in
             guard try statement.step(), case .text(let text) = try statement.value(at: 0) else { return "" }

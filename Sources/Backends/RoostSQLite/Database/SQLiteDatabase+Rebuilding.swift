@@ -3,7 +3,8 @@ internal import RoostFiles
 internal import RoostSQL
 
 extension SQLiteDatabase {
-    /// Begins a transaction that may drop tables, with the store's lock held exclusively; see `SQLRebuilding`.
+    /// Begins a transaction that may drop tables, with the store's lock held exclusively; see
+    /// `SQLRebuilding`.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)? {
         guard let lock else {
             throw StoreError(
@@ -17,7 +18,7 @@ extension SQLiteDatabase {
             }
             return connection
         } catch {
-            // What cannot be shared again is let go of when the store is closed.
+            // If the lock cannot be shared again, closing the store releases it.
             try? lock.change(to: .shared, timeoutSeconds: 0)
             throw error
         }

@@ -5,8 +5,9 @@ internal import RoostSQL
 
 /// One open database file: a writing connection, a pool of reading ones, and the locks around them.
 ///
-/// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in one process as between
-/// several. See FORMAT.md for what happens at opening, committing and closing.
+/// Every opener has its own; they coordinate through SQLite's locks and the store's lock file, in
+/// one process as between several. See FORMAT.md for what happens at opening, committing and
+/// closing.
 final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     struct State {
         var writer: SQLiteConnection?
@@ -15,12 +16,13 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         var idleReaders: [SQLiteConnection] = []
         /// Read transactions and writers that are under way.
         var userCount = 0
-        /// Whether a load without a journal keeps everybody else out.
+        /// Whether a load without a journal keeps all other users out.
         var isLoading = false
         var isClosed = false
         /// Whether the last things were done after closing.
         var isFinished = false
-        /// The error of a checkpoint after a commit, which did the commit no harm; reported when closing.
+        /// The error of a checkpoint after a commit, which did the commit no harm; reported when
+        /// closing.
         var checkpointError: StoreError?
     }
 
@@ -28,7 +30,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     private static let maximumIdleReaders = 4
     /// The bytes of the write-ahead log after which it is moved into the database.
     private static let checkpointByteCount = 4 << 20
-    /// The bytes of the log from which on a checkpoint lets writers wait longer for readers of older states to end.
+    /// The bytes of the log from which on a checkpoint lets writers wait longer for readers of
+    /// older states to end.
     private static let largeLogByteCount = 32 << 20
 
     let path: String
@@ -105,7 +108,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
     }
 
-    /// Throws code `storeReplaced` where somebody has commits in a log, which a connection without locks does not see.
+    /// Throws code `storeReplaced` if another program has commits in a log, which a connection
+    /// without locks does not see.
     private func requireNoWriter() throws(StoreError) {
         guard SQLiteSettling.needsRecovery(path) else { return }
         throw StoreError(
@@ -162,7 +166,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         do throws(StoreError) {
             try writer.run("COMMIT")
         } catch {
-            // After a failed flush nobody knows what the disk holds: a new connection reads it anew.
+            // After a failed flush the state of the disk is unknown: a new connection reads it anew.
             rollBackQuietly(writer)
             giveBack(writer, isSound: false)
             throw error
@@ -209,7 +213,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         leave()
     }
 
-    /// Gives the writer's place back after a load, whose connection is gone.
+    /// Gives the writer's place back after a load that closed its connection.
     func leaveWriterPlace() { gate.leave() }
 
     @discardableResult
@@ -222,10 +226,11 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Moves the write-ahead log into the database when it has grown.
     ///
-    /// Readers of older states keep it from ending, and whoever wants to write waits meanwhile: so it is given up soon, and tried
-    /// again when as much has been written once more. A large log that could not be moved before is worth a longer wait: readers
-    /// that only overlap each other end, and new ones do not need the log any more. Not the first time, because a large commit
-    /// often comes from a thread that itself still reads the state before it.
+    /// Readers of older states keep the checkpoint from ending, and writers wait meanwhile. So it
+    /// gives up soon, and tries again when as much has been written once more. A large log that
+    /// could not be moved before is worth a longer wait: readers that only overlap each other end,
+    /// and new ones no longer need the log. The first attempt does not wait longer, because a large
+    /// commit often comes from a thread that itself still reads the state before it.
     private func checkpointIfDue(_ writer: SQLiteConnection) {
         let byteCount = writer.logFrameCount * pageSizeBytes
         let due = state.withLock { $0.checkpointByteCount }
@@ -317,7 +322,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }
     }
 
-    /// A failure that left the commits in the log, saying so: nothing is to be done again but the closing.
+    /// A failure that left the commits in the log, saying so: nothing is to be done again but the
+    /// closing.
     private func keptInLog(_ failure: StoreError) -> StoreError {
         guard failure.code == .noSpace, SQLiteSettling.needsRecovery(path) else { return failure }
         return failure.withMessage(

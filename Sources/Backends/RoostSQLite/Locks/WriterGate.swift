@@ -1,9 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// The writer's place among the threads of one process: one at a time, others queue up to a timeout.
+/// The writer's place among the threads of one process: one at a time, others queue up to a
+/// timeout.
 ///
-/// Between processes SQLite's own lock does the same; among threads that share one connection it cannot.
+/// Between processes SQLite's own lock does the same; among threads that share one connection it
+/// cannot.
 final class WriterGate: @unchecked Sendable {
     // Proof of Sendable: `isTaken` is touched only while `condition` is locked.
     private let condition = NSCondition()

@@ -4,16 +4,17 @@ internal import RoostSQL
 
 /// A write-ahead log that a crash left beside its file, and what the file says without it.
 ///
-/// SQLite applies whatever log lies beside a file. If one of the two was exchanged meanwhile (a backup copied over the file, a
-/// log that stayed when the file was replaced), their pages mix. SQLite cannot see that; the generation and the store's mark can.
-/// Nor can SQLite distinguish a damaged log from a log that a power cut has torn; ``WriteAheadLog``
-/// can.
+/// SQLite applies whatever log lies beside a file. If one of the two was exchanged meanwhile (a
+/// backup copied over the file, a log that stayed when the file was replaced), their pages mix.
+/// SQLite cannot see that; the generation and the store's mark can. Nor can SQLite distinguish a
+/// damaged log from a log that a power cut has torn; ``WriteAheadLog`` can.
 struct LeftoverLog {
     private let path: String
     private let content: WriteAheadLog.Content
     /// Whether the file is the same without the log.
     private let isInFile: Bool
-    /// The generation and the mark in the file alone; nil where they cannot be read, as in the midst of a checkpoint.
+    /// The generation and the mark in the file alone; nil where they cannot be read, as in the
+    /// midst of a checkpoint.
     private let inFile: (generation: Int64, mark: Int64)?
 
     /// Reads the log of the store at `path`; nil if the log is missing or empty.
@@ -50,10 +51,12 @@ struct LeftoverLog {
         )
     }
 
-    /// Throws code `corrupted` when the log cannot lead from the file's state to the one that both together show.
+    /// Throws code `corrupted` if the log cannot turn the file's state into the state of both
+    /// together.
     ///
-    /// A log is begun anew only when all of it is in the file, and each commit raises the generation by one at most. So the file
-    /// alone lags behind by no more than the log has commits, and is never ahead.
+    /// A log is begun anew only when all of it is in the file, and each commit raises the
+    /// generation by one at most. So the file alone is never ahead, and lags by at most the number
+    /// of commits in the log.
     func requireBelonging(to both: SQLiteConnection, _ uuid: StoreUUID) throws(StoreError) {
         guard let (generation, mark) = try SQLTallies.generationAndMark(both) else { return }
         var isLeading = true

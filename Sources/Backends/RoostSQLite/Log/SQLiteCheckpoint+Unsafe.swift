@@ -2,7 +2,8 @@ internal import CSQLite
 internal import RoostCore
 internal import RoostSystem
 
-/// How long a checkpoint waits for readers of older states and for a writer, and what it does when that is over.
+/// The wait of a checkpoint for readers of older states and for a writer; it interrupts the
+/// checkpoint at its deadline.
 struct CheckpointPatience {
     let handle: OpaquePointer
     let deadline: ContinuousClock.Instant
@@ -11,7 +12,7 @@ struct CheckpointPatience {
     /// Waits a moment; false when the time is over, and then the checkpoint moves nothing more.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
-            // SQLite would go on as PASSIVE, beside whoever holds the writer's lock. Interrupted, that moves nothing.
+            // SQLite would continue as PASSIVE, beside the holder of the writer's lock. Interrupted, it moves nothing.
             sqlite3_interrupt(handle)
             return false
         }
@@ -24,23 +25,26 @@ extension SQLiteConnection {
     /// The largest log whose file keeps its length when it is emptied.
     private static let keptLogByteCount: sqlite3_int64 = 8 << 20
 
-    /// Moves all of the write-ahead log into the database and empties it (TRUNCATE); false when a
-    /// lock prevented it.
+    /// Moves all of the write-ahead log into the database and empties it (TRUNCATE); returns false
+    /// if a lock prevented it.
     ///
-    /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE takes the writer's lock itself, so that
-    /// nobody commits meanwhile, but where it does not get the lock SQLite goes on as PASSIVE, without. Here it does not: the
-    /// checkpoint is interrupted before it moves the first page.
+    /// SQLite before 3.51.3 can lose data when a checkpoint runs beside a commit. TRUNCATE takes
+    /// the writer's lock itself, so that no other connection commits meanwhile. Without the lock,
+    /// SQLite would continue as PASSIVE; here, the checkpoint is interrupted before it moves the
+    /// first page.
     ///
     /// - Parameters:
-    ///   - patience: How long to wait for a writer, and for readers of older states; the time is spent at most once.
-    ///   - isCancelled: Asked while waiting; true ends the wait.
+    ///   - patience: How long to wait for a writer, and for readers of older states; the time is
+    ///     spent at most once.
+    ///   - isCancelled: Called while waiting; true ends the wait.
     ///   - empties: Whether the log is emptied too. If not, readers of the newest state do not
     ///     prevent it (FULL), and the log stays.
-    ///   - keepsFile: Whether the file of a log of up to 8 MiB stays as long as it is; the frames in it are not the log's any more.
+    ///   - keepsFile: Whether the file of a log of up to 8 MiB keeps its length; its frames no
+    ///     longer belong to the log.
     /// - Returns: Whether it did that. If not, nothing was lost: all of the log was moved and only
     ///   emptying it was prevented, or none of it was moved. After moving only a part, the file
     ///   without its log would not be a state of the store.
-    /// - Throws: What the file system does.
+    /// - Throws: Errors of the file system.
     func checkpoint(
         patience: Duration, isCancelled: @escaping () -> Bool = { false }, empties: Bool = true, keepsFile: Bool = false
     ) throws(StoreError) -> Bool {
@@ -53,7 +57,7 @@ extension SQLiteConnection {
                 { context, _ in
                     context?.assumingMemoryBound(to: CheckpointPatience.self).pointee.wait() == true ? 1 : 0
                 }, context)
-            // Without the handler a writer would be waited for, and the checkpoint would go on without its lock.
+            // Without the handler, SQLite would wait for a writer and then continue without its lock.
             let mode = empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL
             let code = set != SQLITE_OK ? set : keepsFile ? keepingLogFile { moveLog(mode) } : moveLog(mode)
             // Takes the handler's place.
@@ -70,12 +74,15 @@ extension SQLiteConnection {
 
     private func moveLog(_ mode: Int32) -> Int32 { sqlite3_wal_checkpoint_v2(handle, nil, mode, nil, nil) }
 
-    /// Runs a checkpoint that does everything TRUNCATE does, but leaves the file of a log that is not large as long as it is.
+    /// Runs a checkpoint that does everything TRUNCATE does, but leaves the file of a log that is
+    /// not large as long as it is.
     ///
-    /// Flushing a file that grows costs the file system's journal as well, and after each truncation the log would grow again. To
-    /// every connection the log is empty all the same, because TRUNCATE says so in the shared index, new salts included. The next
-    /// commit begins the file anew as SQLite does it after RESTART: it flushes a header with those salts before it writes over the
-    /// first old frame. Until that header is on the disk, a crash leaves frames that are all in the flushed database already.
+    /// Flushing a file that grows costs the file system's journal as well, and after each
+    /// truncation the log would grow again. To every connection the log is empty all the same,
+    /// because TRUNCATE says so in the shared index, new salts included. The next commit begins the
+    /// file anew as SQLite does it after RESTART: it flushes a header with those salts before it
+    /// writes over the first old frame. Until that header is on the disk, a crash leaves frames
+    /// that are all in the flushed database already.
     private func keepingLogFile(_ checkpoint: () -> Int32) -> Int32 {
         var file: UnsafeMutablePointer<sqlite3_file>?
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,

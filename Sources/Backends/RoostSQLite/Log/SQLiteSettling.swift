@@ -3,12 +3,14 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Brings a database file into the state in which it is whole by itself: no log beside it, nothing left to recover.
+/// Brings a database file into the state in which it is whole by itself: no log beside it, nothing
+/// left to recover.
 enum SQLiteSettling {
     /// The files SQLite keeps beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Whether there is a write-ahead log with something in it, or a journal: the last user did not close the store.
+    /// Whether there is a write-ahead log with something in it, or a journal: the last user did not
+    /// close the store.
     static func needsRecovery(_ path: String) -> Bool {
         ["-wal", "-journal"].contains { (try? StoreFile.byteCount(at: path + $0)).map { $0 > 0 } ?? false }
     }
@@ -32,15 +34,17 @@ enum SQLiteSettling {
         }
     }
 
-    /// Moves the log into the database and removes it, if nobody else uses the store; called with no connection of one's own.
+    /// Moves the log into the database and removes it, if the store has no other user; the caller
+    /// must have no connection open.
     ///
-    /// Where others use it, a writer moves the log if their views allow that, since the last of
-    /// them may be a reader. A reader never writes the file: it removes a log that is empty or
+    /// If there are other users, a writer moves the log if their views allow that, since the last
+    /// of them may be a reader. A reader never writes the file: it removes a log that is empty or
     /// wholly in the file already, and leaves any other.
     ///
-    /// The closing user's lock becomes exclusive or is let go.
+    /// The closing user's lock becomes exclusive or is released.
     ///
-    /// - Throws: Code `storeReplaced` when another file stands under the name, or none: the log is not that file's, and stays.
+    /// - Throws: Code `storeReplaced` if the name refers to another file, or to none: the log does
+    ///   not belong to that file, and stays.
     static func afterLastUse(
         _ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?, _ check: FileHandleCheck
     ) throws(StoreError) {
@@ -54,7 +58,7 @@ enum SQLiteSettling {
                 try requireOwn(check, path)
                 try moveBesideOthers(path, settings)
             }
-            // Two that close at the same time are in each other's way: the one that asks again after letting go is the last.
+            // Two users that close at the same time block each other: after releasing its lock, the last one gets the exclusive lock.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
@@ -70,7 +74,7 @@ enum SQLiteSettling {
             try requireOwn(check, path)
             try settle(path, settings)
         } catch  where settings.isReadOnly {
-            // A reader that may not write leaves an empty log, which harms nobody.
+            // A reader that may not write leaves an empty log, which is harmless.
         }
     }
 
@@ -146,7 +150,8 @@ enum SQLiteSettling {
     ///
     /// The caller holds the store's lock exclusively.
     ///
-    /// A connection that is not Roost's can keep SQLite from it; the log then stays, and is found by whoever opens the store next.
+    /// A connection that is not Roost's can keep SQLite from it; the log then stays for the next
+    /// opener.
     static func settle(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         var closed = false

@@ -4,7 +4,8 @@ internal import RoostSQL
 
 /// Fills the files of new stores.
 enum SQLiteCreation {
-    /// Makes the tables of a store in an empty file without waiting for the disk, and leaves nothing beside it.
+    /// Makes the tables of a store in an empty file without waiting for the disk, and leaves
+    /// nothing beside it.
     static func writeEmptyStore(
         at path: String, _ model: ManagedObjectModel, _ options: StoreOptions
     ) throws(StoreError) {

@@ -2,7 +2,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// The first hundred bytes of a database file, see <https://www.sqlite.org/fileformat.html#the_database_header>.
+/// The first hundred bytes of a database file, see
+/// <https://www.sqlite.org/fileformat.html#the_database_header>.
 struct SQLiteHeader {
     /// 'Rost', at offset 68 of every store.
     static let applicationID: Int32 = 0x526F_7374
@@ -31,14 +32,16 @@ struct SQLiteHeader {
         return size >= 512 && size & (size - 1) == 0 ? size : nil
     }
 
-    /// The bytes that the header says the file has; nil where an old version of SQLite left that open.
+    /// The bytes that the header says the file has; nil where an old version of SQLite left that
+    /// open.
     private var fileByteCount: Int? {
         let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
         guard word(28) > 0, word(24) == word(92) else { return nil }
         return word(28) * (pageSize == 1 ? 65536 : pageSize)
     }
 
-    /// Throws code `corrupted` when the file's end is missing; SQLite would notice only where it reads there.
+    /// Throws code `corrupted` when the file's end is missing; SQLite would notice only where it
+    /// reads there.
     ///
     /// While there is a log, the file may be shorter than the store.
     private static func requireWhole(_ path: String) throws(StoreError) {
@@ -64,7 +67,8 @@ struct SQLiteHeader {
         try requireWhole(path)
     }
 
-    /// Checks that the first bytes of the file at `path` are those of a store of a version that can be read.
+    /// Checks that the first bytes of the file at `path` are those of a store of a version that can
+    /// be read.
     ///
     /// Needs no lock, since a store has these bytes from before it gets its name.
     ///

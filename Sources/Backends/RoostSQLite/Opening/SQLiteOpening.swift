@@ -23,7 +23,7 @@ struct SQLiteOpening {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: location.path, forWriting: !settings.isReadOnly)
             if !settings.isReadOnly { try StoreFile.refuseNetworkFileSystem(at: path) }
-            // Before the lock: beside a file that is no store no lock file is made.
+            // Before the lock, so that no lock file is created beside a file that is not a store.
             try SQLiteHeader.requireStore(at: path)
             try SQLiteCompanions.requireOwn(besideStoreAt: path)
         } catch {
@@ -252,7 +252,8 @@ struct SQLiteOpening {
         }
     }
 
-    /// Reads identity and model, after making sure that reading them runs nothing foreign, and compares everything.
+    /// Reads identity and model, after making sure that reading them runs nothing foreign, and
+    /// compares everything.
     ///
     /// Also says whether a writer may have left commits in the log that it did not flush.
     private func inspect(_ connection: SQLiteConnection) throws(StoreError) -> (StoreUUID, SQLSchema, Bool) {

@@ -1,10 +1,12 @@
 internal import RoostCore
 internal import RoostSQL
 
-/// Compares what a file declares with what Roost would have made, so that nothing foreign runs when we read or write.
+/// A comparison of what a file declares with what Roost would have made, so that nothing foreign
+/// runs when Roost reads or writes.
 ///
-/// Refused: triggers, views, virtual tables, and our own tables and indexes if a letter of them differs (which covers
-/// generated columns, checks and collations). Left alone: other tables, and plain indexes that somebody added to ours.
+/// Refused: triggers, views, virtual tables, and our own tables and indexes if a letter of them
+/// differs (which covers generated columns, checks and collations). Left alone: other tables, and
+/// plain indexes that were added to ours.
 struct SQLiteSchemaCheck {
     private struct Entry {
         let type: String

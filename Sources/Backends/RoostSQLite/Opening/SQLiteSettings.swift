@@ -2,28 +2,32 @@ internal import RoostCore
 
 /// The options of the store type `sqlite`, read and checked.
 struct SQLiteSettings: Sendable {
-    /// What a commit waits for.
+    /// The flushes that a commit waits for.
     enum Synchronous: String, CaseIterable, Sendable {
         /// The write-ahead log is flushed at each commit: a commit is durable on return.
         ///
         /// The default.
         case full
-        /// As `full`, and the directory is flushed when a rollback journal goes; the same as `full` for these stores.
+        /// As `full`, and the directory is flushed when a rollback journal goes; the same as `full`
+        /// for these stores.
         case extra
-        /// The log is flushed at checkpoints only: the store stays sound, but a power cut can take the last commits back.
+        /// The log is flushed at checkpoints only: the store stays sound, but a power cut can take
+        /// the last commits back.
         case normal
     }
 
     var synchronous = Synchronous.full
     /// The largest value, and the largest row.
     var maximumValueBytes = 256 << 20
-    /// How long a statement may look for its next row before it fails with code `timedOut`; nil for as long as it takes.
+    /// The time that a statement may look for its next row before it fails with code `timedOut`;
+    /// nil for no limit.
     var rowTimeout: Duration? = .seconds(300)
     /// The page size of a new store; nil for 4096.
     var pageSizeBytes: Int?
     var timeoutSeconds: Double
     var isReadOnly: Bool
-    /// Whether nobody knows the store, so that only the end of a load and its publication wait for the disk.
+    /// Whether the store is unpublished, so that only the end of a load and its publication wait
+    /// for the disk.
     var isUnpublished: Bool
 
     static let optionDescriptions = [
@@ -43,7 +47,8 @@ struct SQLiteSettings: Sendable {
             summary: "How long a statement may look for its next row, in seconds; 0 for as long as it takes."),
     ]
 
-    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not possible.
+    /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
+    /// possible.
     init(_ options: StoreOptions) throws(StoreError) {
         timeoutSeconds = options.timeoutSeconds
         isReadOnly = options.isReadOnly

@@ -2,10 +2,12 @@ package import RoostJSONText
 
 /// Collects what is wrong with a document, so that all of it is reported at once.
 package final class JSONProblems {
-    /// How many problems are described; more are only counted, so that a hostile text costs no more than it deserves.
+    /// The maximum number of described problems; more are only counted, to bound the cost of a
+    /// hostile text.
     package static let maximumCount = 100
 
-    /// One line per problem: path, position, what is wrong; where there are too many, a last line with the number of the rest.
+    /// One line per problem: path, position, description; past the maximum, a last line with the
+    /// number of the rest.
     package var messages: [String] {
         count > Self.maximumCount ? described + ["… and \(count - Self.maximumCount) more."] : described
     }
@@ -38,17 +40,19 @@ extension JSONProblems {
     }
 }
 
-/// Reads the members of one object by key; reports wrong types and unknown keys instead of throwing.
+/// Reads the members of one object by key; reports wrong types and unknown keys instead of
+/// throwing.
 ///
 /// `null` counts as absent.
 package struct JSONObjectReader {
-    /// Where the object stands: `entities.Track`.
+    /// The path of the object: `entities.Track`.
     package let path: String
-    /// Where problems go.
+    /// The collection that problems are added to.
     package let problems: JSONProblems
     private let members: [String: JSONNode]
 
-    /// Takes an object whose keys must be among `keys`; reports anything else and goes on.
+    /// Takes an object whose keys must be among `keys`; reports any other key or node and
+    /// continues.
     package init(_ node: JSONNode, path: String, keys: [String], problems: JSONProblems) {
         self.path = path
         self.problems = problems
@@ -191,7 +195,8 @@ package struct JSONObjectReader {
         return string(key) ?? ""
     }
 
-    /// Throws code `unsupportedVersion` for a document whose `formatVersion` is newer than the newest that is known.
+    /// Throws code `unsupportedVersion` for a document whose `formatVersion` is newer than the
+    /// newest that is known.
     package static func requireVersion(_ newest: Int, of node: JSONNode, named name: String) throws(StoreError) {
         guard case .object(let members) = node.content,
             let version = members.first(where: { $0.key == "formatVersion" }),

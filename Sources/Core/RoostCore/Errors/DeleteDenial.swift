@@ -10,7 +10,7 @@
 /// }
 /// ```
 public struct DeleteDenial: Sendable, Hashable {
-    /// Why it cannot.
+    /// The reason for a denial.
     public enum Reason: Hashable, Sendable {
         /// The relationship of the object that was to go has delete rule ``DeleteRule/deny``.
         case rule
@@ -21,13 +21,14 @@ public struct DeleteDenial: Sendable, Hashable {
         case referenced
     }
 
-    /// The relationship that stands against the delete: of the object that was to go, or of the one that stays.
+    /// The relationship that prevents the delete: of the object to delete, or of the object that
+    /// stays.
     public let relationship: RelationshipName
     /// The object that was to be deleted.
     public let deleted: ObjectID
     /// The object that stays.
     public let remaining: ObjectID
-    /// Why it cannot be deleted.
+    /// The reason why it cannot be deleted.
     public let reason: Reason
 
     /// Makes a denial.

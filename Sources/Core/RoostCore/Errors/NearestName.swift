@@ -1,6 +1,7 @@
 /// The candidate that a mistyped name most likely meant; nil when none is near.
 ///
-/// Near means an edit distance of at most a third of the name's length, or equality without regard to case.
+/// Near means an edit distance of at most a third of the name's length, or equality without regard
+/// to case.
 package func nearestName(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars)
     // A hostile name of a megabyte must not cost a megabyte squared.
@@ -21,7 +22,8 @@ package func listed(_ names: [String]) -> String {
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left` into `right`.
+/// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left`
+/// into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (i, a) in left.enumerated() {

@@ -1,7 +1,8 @@
 /// A failure of a persistent store, of a model, or of a conversion.
 ///
-/// ``code`` is for programs, ``message`` for people: it names what failed (entity, property, object, file) and, where
-/// there is one, the remedy. A message never contains a stored value, so that logs do not leak data.
+/// ``code`` is for programs, ``message`` for people: it names what failed (entity, property,
+/// object, file) and, where there is one, the remedy. A message never contains a stored value, so
+/// that logs do not leak data.
 ///
 /// ```swift
 /// do {
@@ -12,29 +13,33 @@
 /// }
 /// ```
 public struct StoreError: Error, Sendable, Adjustable {
-    /// What went wrong, for programs.
+    /// The kind of a failure, for programs.
     ///
     /// An open set: minor releases may add codes.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         /// The stable name of the code, as JSON outputs and tests show it.
         public let description: String
 
-        /// Makes a code of its own for a third party's store; built-in codes are the static members.
+        /// Makes a code of its own for a third party's store; built-in codes are the static
+        /// members.
         public init(_ name: String) { description = name }
     }
 
-    /// What went wrong, for programs.
+    /// The kind of failure, for programs.
     public private(set) var code: Code
-    /// What went wrong, where, and what can be done about it, for people; one line, without stored values.
+    /// A description of the failure, its place and the remedy, for people; one line, without stored
+    /// values.
     ///
-    /// Names that a file holds may have any length: words of more than 1 KiB, and all that goes
-    /// beyond 64 KiB, are cut in their middle.
+    /// Names that a file holds may have any length: words of more than 1 KiB, and text beyond 64
+    /// KiB, are cut in their middle.
     public private(set) var message: String
-    /// The objects that were changed by somebody else since they were read; only with code ``Code/conflict``.
+    /// The objects that another commit changed since they were read; only with code
+    /// ``Code/conflict``.
     public var conflicts: [ObjectConflict] = []
-    /// The pairs of objects that claim the same unique values; only with code ``Code/constraintViolation``.
+    /// The pairs of objects that claim the same unique values; only with code
+    /// ``Code/constraintViolation``.
     public var violations: [ConstraintViolation] = []
-    /// The objects that cannot be deleted, and what stands against it; only with code ``Code/deleteDenied``.
+    /// The objects that cannot be deleted, with the reasons; only with code ``Code/deleteDenied``.
     public var denials: [DeleteDenial] = []
     /// The objects that must exist and do not, each once; only with code ``Code/objectNotFound``.
     ///
@@ -67,7 +72,8 @@ public struct StoreError: Error, Sendable, Adjustable {
     /// A text as a message has it: of bounded length, and without control characters.
     private static func fitting(_ text: String) -> String { line(MessageText.bounded(text)) }
 
-    /// The text without what steers a terminal and without line breaks, which a name that a program was given may hold.
+    /// The text without what steers a terminal and without line breaks, which a name that a program
+    /// was given may hold.
     ///
     /// A line feed before two spaces stays: lists of problems have a line for each.
     private static func line(_ text: String) -> String {
@@ -122,12 +128,12 @@ public struct StoreError: Error, Sendable, Adjustable {
         return error
     }
 
-    /// Whether the same call, unchanged, can succeed later without anybody changing the data or the model.
+    /// Whether the same call can succeed later without a change to the data or the model.
     public var isRetryable: Bool { code == .busy || code == .timedOut }
 }
 
 extension StoreError: CustomStringConvertible {
-    /// The code and the message, and the backend's own error if there is one.
+    /// The code and the message, and the backend's own error, if any.
     public var description: String {
         guard let underlying else { return "\(code): \(message)" }
         return "\(code): \(message) (\(underlying))"
@@ -137,7 +143,7 @@ extension StoreError: CustomStringConvertible {
 extension StoreError.Code {
     // MARK: Finding and opening
 
-    /// There is no file, or no store of that name, where one was expected.
+    /// The expected file, or the store of that name, does not exist.
     public static let notFound = Self("notFound")
     /// Something exists where the store would be created.
     public static let alreadyExists = Self("alreadyExists")
@@ -173,7 +179,7 @@ extension StoreError.Code {
     public static let busy = Self("busy")
     /// The store, snapshot, cursor or loader was closed before.
     public static let closed = Self("closed")
-    /// Another file stands under the store's name since it was opened.
+    /// Since the store was opened, another file has taken its name.
     ///
     /// Close it and open the new one.
     public static let storeReplaced = Self("storeReplaced")
@@ -189,7 +195,8 @@ extension StoreError.Code {
     public static let outOfResources = Self("outOfResources")
     /// A deadline passed.
     public static let timedOut = Self("timedOut")
-    /// The answer of a server to a commit was lost, and the server could not be asked again in time.
+    /// The answer of a server to a commit was lost, and the server could not be asked again in
+    /// time.
     ///
     /// The commit took place once or not at all. Read the objects again before you repeat it.
     public static let outcomeUnknown = Self("outcomeUnknown")
@@ -202,7 +209,7 @@ extension StoreError.Code {
 
     // MARK: Data and requests
 
-    /// Objects were changed by somebody else since they were read; ``StoreError/conflicts`` lists them.
+    /// Another commit changed objects since they were read; ``StoreError/conflicts`` lists them.
     ///
     /// Nothing was written.
     public static let conflict = Self("conflict")
@@ -216,7 +223,8 @@ extension StoreError.Code {
     public static let deleteDenied = Self("deleteDenied")
     /// An object with that ID exists already.
     public static let duplicateObject = Self("duplicateObject")
-    /// No object with that ID exists; ``StoreError/missingObjects`` lists those that a commit needs.
+    /// No object with that ID exists; ``StoreError/missingObjects`` lists the objects that a commit
+    /// needs.
     public static let objectNotFound = Self("objectNotFound")
     /// Objects break rules of the model; ``StoreError/failures`` lists every failure.
     ///
@@ -230,15 +238,18 @@ extension StoreError.Code {
     public static let invalidValue = Self("invalidValue")
     /// The history after a token was removed, or never recorded.
     ///
-    /// Read everything again in one snapshot, and continue after the current token of that snapshot.
+    /// Read everything again in one snapshot, and continue after the current token of that
+    /// snapshot.
     public static let historyExpired = Self("historyExpired")
     /// The request makes no sense: an abstract entity, records out of order, a negative limit.
     public static let invalidRequest = Self("invalidRequest")
-    /// A limit of the format or of the configuration would be exceeded: record size, key length, map size.
+    /// A limit of the format or of the configuration would be exceeded: record size, key length,
+    /// map size.
     public static let limitExceeded = Self("limitExceeded")
     /// A model document has errors; the message lists them.
     public static let invalidModel = Self("invalidModel")
-    /// A mapping model has errors, or does not fit the models it is used with; the message lists them.
+    /// A mapping model has errors, or does not fit the models it is used with; the message lists
+    /// them.
     public static let invalidMappingModel = Self("invalidMappingModel")
     /// No mapping model can be inferred for two models; the message lists every reason.
     ///
@@ -252,7 +263,8 @@ extension StoreError.Code {
     ///
     /// Nothing of it is to be used; a destination that the conversion made was discarded.
     public static let verificationFailed = Self("verificationFailed")
-    /// An object could not become one of the new model: a mandatory property has no value, a value does not fit, or a policy failed.
+    /// An object could not become one of the new model: a mandatory property has no value, a value
+    /// does not fit, or a policy failed.
     ///
     /// The source is as it was; nothing is left of the destination.
     public static let migrationFailed = Self("migrationFailed")

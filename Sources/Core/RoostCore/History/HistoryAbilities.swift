@@ -7,7 +7,8 @@ package protocol HistoryKeepingStore: PersistentStore {
     /// - Throws: As ``HistoryMaintenance/remove(_:model:storeUUID:at:in:)``; `readOnly`, `busy`.
     func removeHistory(_ bound: HistoryBound) throws(StoreError)
 
-    /// Gives the store, which holds the same content, the history and the generation of another one.
+    /// Gives the store, which holds the same content, the history and the generation of another
+    /// one.
     ///
     /// The store must record its changes. What it recorded is removed.
     func importHistory(_ entries: any HistoryEntries, at generation: Generation) throws(StoreError)
@@ -55,8 +56,8 @@ extension StoreSnapshot {
     ///
     /// Read everything in the snapshot, then continue after this token: no change is missed.
     ///
-    /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store that
-    ///   records no history.
+    /// - Throws: `unsupported` for a store without the capability; `invalidRequest` for a store
+    ///   that records no history.
     package func historyToken() throws(StoreError) -> HistoryToken {
         try recording().makeHistoryToken()
     }

@@ -1,5 +1,6 @@
 extension HistoryEntries {
-    /// Examines the whole history: checksums, order, times, and that nothing is missing or too much.
+    /// Examines the whole history: checksums, order, times, and that nothing is missing or too
+    /// much.
     ///
     /// - Parameters:
     ///   - model: The model of the store.

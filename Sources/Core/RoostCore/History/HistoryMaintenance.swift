@@ -26,7 +26,8 @@ package enum HistoryMaintenance {
         try entries.setHistorySettings(try settings.bytes)
     }
 
-    /// Begins the history of a store anew after its present generation, and removes everything before.
+    /// Begins the history of a store anew after its present generation, and removes everything
+    /// before.
     package static func beginAnew(at generation: Generation, in entries: any HistoryEntryWriter) throws(StoreError) {
         guard let bytes = try entries.historySettings() else { return }
         let old = try HistorySettings(bytes)

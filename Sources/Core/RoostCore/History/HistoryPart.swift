@@ -25,7 +25,8 @@ struct HistoryHeader: Sendable {
     var partCount: UInt32
     /// The bytes of all parts but the first.
     var laterByteCount: UInt64
-    /// The bytes of all transactions before, from the beginning of the history, removed ones included.
+    /// The bytes of all transactions before, from the beginning of the history, removed ones
+    /// included.
     var precedingByteCount: UInt64
 
     private static let kinds: [HistoryTransaction.Kind] = [.commit, .load, .wholeLoad, .acceptedChanges]

@@ -13,7 +13,8 @@ package struct HistoryRecorder: Sendable {
     /// The parts of an entity that matter for its changes.
     private struct Plan: Sendable {
         let fields: RecordAgreement
-        /// The fields of marked attributes, elements of composites included, in the order of their slots.
+        /// The fields of marked attributes, elements of composites included, in the order of their
+        /// slots.
         let preserved: [RecordLayout.Field]
     }
 

@@ -117,8 +117,8 @@ extension StoreOptions {
     ///   - settings: The settings of the history; nil for a store that records none.
     ///   - location: The location of the store.
     /// - Returns: Whether it must.
-    /// - Throws: `readOnly` if it must and the store is opened read-only; `invalidRequest` for limits
-    ///   of a history that the store does not have, and for limits that no store can keep.
+    /// - Throws: `readOnly` if it must and the store is opened read-only; `invalidRequest` for
+    ///   limits of a history that the store does not have, and for limits that no store can keep.
     package func changesHistory(_ settings: [UInt8]?, of location: StoreLocation) throws(StoreError) -> Bool {
         try historyRetention?.requireValid()
         let retention = try settings.map { (bytes) throws(StoreError) in try HistorySettings(bytes).retention }

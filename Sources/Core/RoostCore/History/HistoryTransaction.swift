@@ -15,7 +15,8 @@ public struct HistoryTransaction: Sendable, Hashable {
         case commit
         /// A bulk load into a store that had objects before. All new objects are listed.
         case load
-        /// A bulk load into an empty store, or a migration. Every object may be new, so none is listed.
+        /// A bulk load into an empty store, or a migration. Every object may be new, so none is
+        /// listed.
         case wholeLoad
         /// Changes of another program were accepted. Every object may have changed, so none is
         /// listed.
@@ -39,8 +40,8 @@ public struct HistoryTransaction: Sendable, Hashable {
     public package(set) var changes: [HistoryChange]
     /// The links that the writer added and removed.
     ///
-    /// A link that was as the writer wanted it is not listed. Links that a delete takes along are not
-    /// listed either: they follow from the delete.
+    /// A link that was as the writer wanted it is not listed. Links that a delete takes along are
+    /// not listed either: they follow from the delete.
     public package(set) var linkChanges: [HistoryLinkChange]
     /// Whether nothing of the transaction follows in the next value.
     ///
@@ -66,8 +67,8 @@ public struct HistoryChange: Sendable, Hashable {
     public let kind: Kind
     /// The names of the attributes and to-one relationships that an update changed, sorted.
     ///
-    /// A to-one relationship is also named if only the object's place in the ordered inverse changed.
-    /// Empty for inserts and deletes.
+    /// A to-one relationship is also named if only the object's place in the ordered inverse
+    /// changed. Empty for inserts and deletes.
     public package(set) var changedProperties: [String]
     /// The last values of a deleted object, for attributes whose
     /// ``AttributeDescription/preservesValueInHistoryOnDeletion`` is true and that had a value.

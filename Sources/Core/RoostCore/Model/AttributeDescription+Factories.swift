@@ -10,7 +10,10 @@ public import Foundation
 ///             .date("releasedOn"),
 ///             .derived("trackCount", type: .integer64, from: "tracks.@count"),
 ///         ],
-///         relationships: [.toMany("tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)],
+///         relationships: [
+///             .toMany(
+///                 "tracks", to: "Track", inverse: "album", isOrdered: true, deleteRule: .cascade)
+///         ],
 ///         uniquenessConstraints: [["title"]]),
 ///     EntityDescription("Track",
 ///         attributes: [
@@ -126,7 +129,8 @@ extension AttributeDescription {
         Self(name, type: .composite, isOptional: isOptional, elements: elements)
     }
 
-    /// A value that is computed at every save: `author.name`, `canonical:(title)`, `tracks.@count`, `now()`.
+    /// A value that is computed at every save: `author.name`, `canonical:(title)`, `tracks.@count`,
+    /// `now()`.
     public static func derived(_ name: String, type: AttributeType, from expression: String) -> Self {
         Self(name, type: type).with { $0.derivationExpression = expression }
     }

@@ -36,8 +36,8 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     package var allowsExternalBinaryDataStorage: Bool = false
     /// Whether the value is kept in the history when the object is deleted.
     ///
-    /// Such values are often personal data: they stay in stores that record their history until it is
-    /// removed; see ``HistoryChange/preservedValues``.
+    /// Such values are often personal data: they stay in stores that record their history until it
+    /// is removed; see ``HistoryChange/preservedValues``.
     public var preservesValueInHistoryOnDeletion: Bool = false
     /// Whether a system-wide search index should hold the value.
     ///

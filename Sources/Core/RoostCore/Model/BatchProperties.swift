@@ -1,10 +1,12 @@
 internal import Foundation
 
-/// The properties of one entity that batch requests can set, with the rules that hold for its records.
+/// The properties of one entity that batch requests can set, with the rules that hold for its
+/// records.
 package struct BatchProperties {
     /// A property that can be set.
     package enum Property {
-        /// An attribute that is one field, the element of a composite, or the place in an ordered inverse.
+        /// An attribute that is one field, the element of a composite, or the place in an ordered
+        /// inverse.
         case field(RecordLayout.Field)
         /// A composite as a whole.
         case composite(RecordLayout.Field)
@@ -16,12 +18,14 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of mandatory elements, each with the marker of its composite: they must have a value where that is there.
+    /// The fields of mandatory elements, each with the marker of its composite: they must have a
+    /// value where that is there.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
     /// By field: the marker of the composite that an element is of.
     package let composites: [RecordLayout.Field?]
 
-    /// The fields of elements with a default, each with the marker of its composite: outer composites first.
+    /// The fields of elements with a default, each with the marker of its composite: outer
+    /// composites first.
     package let elementDefaults:
         [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)]
 
@@ -63,7 +67,8 @@ package struct BatchProperties {
 
     /// The property with this name, or the element of a composite with this dotted path.
     ///
-    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a to-many relationship and a derived attribute.
+    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a to-many
+    ///   relationship and a derived attribute.
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
@@ -110,7 +115,8 @@ package struct BatchProperties {
     ///   - property: The property; a to-one relationship's object is taken as it is.
     ///   - owner: What the value is for, as a message names it.
     ///   - body: What is called for each field.
-    /// - Throws: `invalidValue` when the property cannot hold the value; `unknownProperty` for an element that a composite has not.
+    /// - Throws: `invalidValue` when the property cannot hold the value; `unknownProperty` for an
+    ///   element that a composite has not.
     package func forEachField(
         of value: Value, for property: Property, owner: () -> String,
         _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
@@ -140,7 +146,7 @@ package struct BatchProperties {
         }
     }
 
-    /// Makes the composites be there that a field is in: whoever sets an element does.
+    /// Marks the composites around a field as present, since an element was set.
     private func markComposites(
         around field: RecordLayout.Field, _ body: (RecordLayout.Field, Value) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -182,10 +188,11 @@ package struct BatchProperties {
 }
 
 extension Value {
-    /// The same value as one that a field of this kind holds; nil when there is none.
+    /// Returns the same value in a type that a field of this kind holds, or nil.
     ///
-    /// Numbers change their type where nothing is lost: a double becomes an integer when it is whole, a decimal when its shortest text
-    /// gives the double back. A decimal becomes the nearest double, which is all that such a field can hold. Booleans are 0 and 1.
+    /// Numbers change their type if nothing is lost: a double becomes an integer if it is whole, a
+    /// decimal if its shortest text gives the double back. A decimal becomes the nearest double,
+    /// which is all that such a field can hold. Booleans are 0 and 1.
     package func converted(to kind: RecordLayout.Field.Kind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .boolean), (.double, .double), (.double, .float), (.decimal, .decimal), (.date, .date),
@@ -212,8 +219,8 @@ extension Value {
         }
     }
 
-    /// Returns the value that a field of a kind has after it was set to this one, or nil if the field
-    /// cannot hold it.
+    /// Returns the value that a field of a kind has after it was set to this one, or nil if the
+    /// field cannot hold it.
     ///
     /// Values of this form are equal if and only if their fields are. A number that is out of the
     /// field's range is returned as it is, for ``RecordBatch/set(_:for:)`` to refuse.

@@ -10,15 +10,15 @@ package enum DerivationExpression: Hashable, Sendable {
         case lowercase
     }
 
-    /// What can be computed from the objects of a to-many relationship.
+    /// A value computed from the objects of a to-many relationship.
     package enum Aggregate: String, Sendable, CaseIterable {
-        /// How many there are.
+        /// The number of objects.
         case count
         /// The sum of an attribute.
         case sum
-        /// The least value of an attribute.
+        /// The minimum of an attribute.
         case min
-        /// The greatest value of an attribute.
+        /// The maximum of an attribute.
         case max
         /// The mean of an attribute.
         case avg

@@ -22,7 +22,8 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     public var relationships: [RelationshipDescription]
     /// The fetched properties it declares itself.
     public var fetchedProperties: [FetchedPropertyDescription] = []
-    /// Groups of attributes, or to-one relationships, whose values no two objects of the entity may share.
+    /// Groups of attributes, or to-one relationships, whose values no two objects of the entity may
+    /// share.
     ///
     /// A group with a null never collides.
     public var uniquenessConstraints: [[String]]
@@ -118,7 +119,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
         public var collation: Collation
         /// Whether values ascend.
         public var isAscending: Bool
-        /// An expression in place of a property, as text.
+        /// An expression instead of a property, as text.
         ///
         /// Kept in the model, not yet by any store.
         public var expression: String?
@@ -136,7 +137,7 @@ public struct FetchIndexDescription: Hashable, Sendable {
 
     /// The index's name, unique in its entity.
     public var name: String
-    /// What it orders by, the most significant first.
+    /// The properties that it orders by, the most significant first.
     public var elements: [Element]
     /// A predicate that limits the index to some objects, as text.
     ///

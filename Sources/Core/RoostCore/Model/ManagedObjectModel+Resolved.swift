@@ -1,7 +1,8 @@
 extension ManagedObjectModel {
     /// An entity inside a built model: numbered, with everything it inherits.
     public final class Entity: Sendable {
-        /// The entity's position in the model's entities, which are ordered by the bytes of their names.
+        /// The entity's position in the model's entities, which are ordered by the bytes of their
+        /// names.
         public let number: Int
         /// The entity's name.
         public let name: EntityName
@@ -17,7 +18,7 @@ extension ManagedObjectModel {
         public let attributes: [AttributeDescription]
         /// All stored relationships, inherited ones included, ordered by the bytes of their names.
         public let relationships: [Relationship]
-        /// How the entity's records are laid out.
+        /// The layout of the entity's records.
         public let layout: RecordLayout
         /// The uniqueness constraints that bind objects of this entity: its own and inherited ones.
         public let uniquenessConstraints: [UniquenessConstraint]
@@ -79,19 +80,23 @@ extension ManagedObjectModel {
 
     /// A stored relationship inside a built model.
     public struct Relationship: Sendable {
-        /// How a store keeps a relationship.
+        /// The way a store keeps a relationship.
         public enum Storage: Sendable, Hashable {
             /// To-one: the destination's key in a field of the record.
             case field
-            /// To-many whose inverse is to-one: read from the inverse, the relationship with this number.
+            /// To-many whose inverse is to-one: read from the inverse, the relationship with this
+            /// number.
             case derived(inverse: Int)
-            /// To-many: links of the relationship with this number, `isFlipped` when that is the inverse.
+            /// To-many: links of the relationship with this number, `isFlipped` when that is the
+            /// inverse.
             ///
-            /// Many-to-many relationships that are each other's inverse share the links of the one with the lower number.
+            /// Many-to-many relationships that are each other's inverse share the links of the one
+            /// with the lower number.
             case links(of: Int, isFlipped: Bool)
         }
 
-        /// The position in the model's relationships, ordered by the bytes of entity name, then relationship name.
+        /// The position in the model's relationships, ordered by the bytes of entity name, then
+        /// relationship name.
         public let number: Int
         /// The declaring entity and the relationship's name.
         public let name: RelationshipName
@@ -105,14 +110,15 @@ extension ManagedObjectModel {
         public let inverse: Int?
         /// Whether the inverse is to-many and ordered.
         package let inverseIsOrdered: Bool
-        /// How a store keeps it.
+        /// The way a store keeps it.
         public let storage: Storage
 
         /// Whether there can be more than one destination.
         public var isToMany: Bool { declaration.isToMany }
         /// Whether the destinations have an order.
         public var isOrdered: Bool { declaration.isToMany && declaration.isOrdered }
-        /// Whether the relationship owns links: it is to-many, and of a pair of inverses the one with the lower number.
+        /// Whether the relationship owns links: it is to-many, and of a pair of inverses the one
+        /// with the lower number.
         package var ownsLinks: Bool { storage == .links(of: number, isFlipped: false) }
         /// Whether the relationship is its own inverse.
         package var isReflexive: Bool { inverse == number }
@@ -120,7 +126,8 @@ extension ManagedObjectModel {
 
     /// A uniqueness constraint inside a built model.
     public struct UniquenessConstraint: Sendable, Hashable {
-        /// The position among all constraints of the model: by entity number, then by the bytes of the attributes' names.
+        /// The position among all constraints of the model: by entity number, then by the bytes of
+        /// the attributes' names.
         package let number: Int
         /// The number of the declaring entity; its subentities are bound too.
         public let entity: Int
@@ -130,10 +137,11 @@ extension ManagedObjectModel {
 
     /// A fetch index inside a built model.
     package struct FetchIndex: Sendable, Hashable {
-        /// The position among all indexes of the model: by entity number, then by the bytes of their names.
+        /// The position among all indexes of the model: by entity number, then by the bytes of
+        /// their names.
         ///
-        /// Indexes do not enter version hashes, so compatible models may number them differently: a store goes by the model
-        /// that is embedded in it.
+        /// Indexes do not enter version hashes, so compatible models may number them differently: a
+        /// store uses the numbers of the model that is embedded in it.
         package let number: Int
         /// The number of the declaring entity; objects of its subentities are in it too.
         package let entity: Int
@@ -158,7 +166,9 @@ extension ManagedObjectModel {
 }
 
 extension Array {
-    /// The position of the first element that meets a condition which holds for none before and all after it; the count if there is none.
+    /// Returns the position of the first element that meets a condition, or the count.
+    ///
+    /// Elements that meet it must come after all others.
     fileprivate func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

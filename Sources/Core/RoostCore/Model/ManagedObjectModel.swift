@@ -1,8 +1,8 @@
 /// The description of what a store holds: entities, their properties and relationships.
 ///
 /// A model is immutable once built, and building it validates it; every problem is reported at once
-/// (``ModelProblem``). Entities and relationships have numbers that follow from their names alone, so two compatible
-/// models number alike and lay out records alike.
+/// (``ModelProblem``). Entities and relationships have numbers that follow from their names alone,
+/// so two compatible models number alike and lay out records alike.
 ///
 /// ```swift
 /// let title = AttributeDescription.string("title", isOptional: false)
@@ -24,12 +24,13 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
-        // Proof: `shapeMemory` holds what this points to, which nobody changes after it was made.
-        /// By entity number; beside the entities because every record that is read asks for one.
+        // Proof: `shapeMemory` holds the memory that this points to, which does not change after it was made.
+        /// By entity number; outside of the entities because every record read needs one.
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
         let relationships: [Relationship]
-        /// Names and numbers by the symbols of the names: every request asks for some, and a few comparisons cost less than hashing one.
+        /// Names and numbers by the symbols of the names: every request asks for some, and a few
+        /// comparisons cost less than hashing one.
         private let numbers: [(symbol: UInt32, number: Int)]
         /// By recipe and entity number: the version hashes of older recipes, computed on first use.
         let olderHashes = Mutex<[VersionHash.Recipe: [VersionHash]]>([:])
@@ -51,7 +52,7 @@ public struct ManagedObjectModel: Sendable {
             numbers = entities.map { ($0.name.symbol, $0.number) }.sorted { $0.symbol < $1.symbol }
         }
 
-        /// The number of the entity with this name; nil where there is none.
+        /// Returns the number of the entity with this name, or nil.
         func number(_ name: EntityName) -> Int? {
             var (low, high) = (0, numbers.count)
             while low < high {
@@ -76,7 +77,8 @@ public struct ManagedObjectModel: Sendable {
     ///   - fetchRequestTemplates: Stored fetch requests.
     ///   - versionIdentifiers: Free text that names the version; never used for compatibility.
     ///   - userInfo: The user's own notes.
-    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one a line.
+    /// - Throws: ``StoreError`` with code `invalidModel`, whose message lists every problem, one a
+    ///   line.
     public init(
         entities: [EntityDescription], configurations: [String: [String]] = [:],
         fetchRequestTemplates: [FetchRequestTemplate] = [], versionIdentifiers: [String] = [],
@@ -124,7 +126,7 @@ public struct ManagedObjectModel: Sendable {
         return entity
     }
 
-    /// The stored relationship with this name, declared by the entity or inherited by it; nil where there is none.
+    /// Returns the stored relationship with this name, declared or inherited by the entity, or nil.
     public func relationship(_ name: RelationshipName) -> Relationship? {
         entity(name.entity)?.relationship(name.name)
     }

@@ -1,8 +1,9 @@
 internal import RoostJSONText
 
-/// One difference between two models: of an entity, of one of its properties, or of the model as a whole.
+/// One difference between two models: of an entity, of one of its properties, or of the model as a
+/// whole.
 package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
-    /// What happened to the thing.
+    /// The kind of difference.
     package enum Kind: String, Sendable, CaseIterable, Codable {
         /// Only the new model has it.
         case added
@@ -14,25 +15,27 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
         case renamed
     }
 
-    /// What happened.
+    /// The kind of difference.
     package let kind: Kind
     /// The entity concerned; nil when it is the model as a whole.
     package let entity: String?
     /// The property or fetch index concerned; nil when it is the entity itself.
     package let property: String?
-    /// What the thing is, for people, such as `attribute` or `fetch index`.
+    /// The kind of thing that differs, for people, such as `attribute` or `fetch index`.
     package let subject: String
-    /// The name in the old model of what was renamed; entity and property are those in the new one.
+    /// The old name of a renamed thing; entity and property are the new names.
     package let formerName: String?
     /// For a change, each setting that differs: `isOptional: true → false`.
     package let details: [String]
     /// Whether the difference changes the entity's version hash, so that stores need a migration.
     package let changesVersionHash: Bool
 
-    /// The difference as a line: `Track.title: attribute changed (isOptional: true → false); needs a migration`.
+    /// The difference as a line:
+    /// `Track.title: attribute changed (isOptional: true → false); needs a migration`.
     package var description: String { text + (changesVersionHash ? "; needs a migration" : "") }
 
-    /// The difference as a line without its consequence: `Track.date: attribute renamed to created`.
+    /// The difference as a line without its consequence:
+    /// `Track.date: attribute renamed to created`.
     package var text: String {
         var names = [entity, property].compactMap { $0 }
         var what = "\(subject) \(kind)"
@@ -46,10 +49,11 @@ package struct ModelDifference: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// What is different in this model compared with an older one, by entity, then property; empty for equal models.
+    /// Returns the differences of this model from an older one, by entity, then property; empty for
+    /// equal models.
     ///
-    /// Every setting is compared, also what leaves the version hash alone. Entities, attributes and
-    /// relationships count as renamed if their renaming identifiers match.
+    /// Every setting is compared, even if it does not change the version hash. Entities, attributes
+    /// and relationships count as renamed if their renaming identifiers match.
     package func difference(from old: ManagedObjectModel) -> [ModelDifference] {
         var comparison = ModelComparison()
         comparison.compare(old, self)
@@ -61,7 +65,8 @@ extension ManagedObjectModel {
 private struct ModelComparison {
     private(set) var differences: [ModelDifference] = []
 
-    /// The sections of an entity with things of their own, the name of one thing, and the keys that enter the version hash.
+    /// The sections of an entity with things of their own, the name of one thing, and the keys that
+    /// enter the version hash.
     private static let sections: [(key: String, subject: String, hashed: Set<String>)] = [
         (
             "attributes", "attribute",
@@ -86,7 +91,7 @@ private struct ModelComparison {
         "superentity", "isAbstract", "versionHashModifier", "uniquenessConstraints",
     ]
 
-    /// What a key that is left out means.
+    /// The meaning of omitted keys.
     private static let defaults = [
         "isOptional": "true", "isTransient": "false", "isAbstract": "false", "isOrdered": "false",
         "isIndexedBySpotlight": "false", "allowsCloudEncryption": "false", "allowsExternalBinaryDataStorage": "false",

@@ -1,7 +1,7 @@
 internal import RoostJSONText
 
 extension ModelDocument {
-    /// What a document says, not yet validated as a model.
+    /// The contents of a document, not yet validated as a model.
     struct Parts {
         var entities: [EntityDescription] = []
         var configurations: [String: [String]] = [:]

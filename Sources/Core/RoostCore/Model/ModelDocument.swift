@@ -32,8 +32,9 @@ enum ModelDocument {
 extension ManagedObjectModel {
     /// Reads a model document (`*.roostmodel.json`, see MODEL-FORMAT.md); JSON5 is accepted.
     ///
-    /// - Throws: ``StoreError`` with code `invalidModel` that lists every problem with its place in the document or its
-    ///   entity and property, or `unsupportedVersion` for a document of a newer format.
+    /// - Throws: ``StoreError`` with code `invalidModel` that lists every problem with its place in
+    ///   the document or its entity and property, or `unsupportedVersion` for a document of a newer
+    ///   format.
     public init(document: [UInt8]) throws(StoreError) {
         let parts = try ModelDocument.read(document)
         try self.init(
@@ -42,7 +43,8 @@ extension ManagedObjectModel {
             userInfo: parts.userInfo)
     }
 
-    /// The model as a document: valid JSON, one property a line, everything in a stable order, defaults left out.
+    /// The model as a document: valid JSON, one property a line, everything in a stable order,
+    /// defaults left out.
     ///
     /// Equal models give equal bytes, and reading the document gives an equal model.
     public func document() -> [UInt8] { JSONText.bytes(ModelDocument.node(of: self), style: .pretty(blockDepth: 4)) }

@@ -4,7 +4,7 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     package let entity: String?
     /// The property concerned, if it is one.
     package let property: String?
-    /// What is wrong and what to do about it.
+    /// A description of the problem and the remedy.
     package let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.

@@ -1,4 +1,5 @@
-/// Computes everything about a valid model that follows from its description: numbers, inheritance, storage, layouts, hashes.
+/// Computes everything about a valid model that follows from its description: numbers, inheritance,
+/// storage, layouts, hashes.
 enum ModelResolver {
     static func resolve(
         entities unsorted: [EntityDescription], configurations: [String: [String]],
@@ -107,7 +108,8 @@ enum ModelResolver {
     /// Orders names by their bytes.
     static func precedes(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
 
-    /// The entity with its properties in the order of their names, so that equal entities compare equal.
+    /// The entity with its properties in the order of their names, so that equal entities compare
+    /// equal.
     private static func canonical(_ entity: EntityDescription) -> EntityDescription {
         var entity = entity
         entity.attributes.sort { precedes($0.name, $1.name) }
@@ -175,7 +177,8 @@ enum ModelResolver {
         }
     }
 
-    /// The record fields of an attribute: one, or for a composite a marker and those of its elements.
+    /// The record fields of an attribute: one, or for a composite a marker and those of its
+    /// elements.
     private static func fields(of attribute: AttributeDescription, prefix: String) -> [RecordLayout.Draft] {
         let name = prefix + attribute.name
         let kind: RecordLayout.Field.Kind
@@ -202,7 +205,8 @@ enum ModelResolver {
         return [RecordLayout.Draft(name: name, kind: kind)]
     }
 
-    /// The record fields of a relationship: none for to-many; a reference for to-one, and an order where the inverse is ordered.
+    /// The record fields of a relationship: none for to-many; a reference for to-one, and an order
+    /// where the inverse is ordered.
     private static func fields(
         of relationship: ManagedObjectModel.Relationship, hasSubentities: Bool
     ) -> [RecordLayout.Draft] {

@@ -12,7 +12,7 @@ extension ModelValidator {
 
     // MARK: Values
 
-    /// What is wrong with default and limits.
+    /// Returns the problems with default and limits.
     private static func valueProblems(_ attribute: AttributeDescription) -> [String] {
         var problems: [String] = []
         let type = attribute.type
@@ -42,7 +42,8 @@ extension ModelValidator {
         return problems
     }
 
-    /// What is wrong with a value of an attribute, as the end of a sentence; nil for null and what fits.
+    /// Returns the problem with a value of an attribute, as the end of a sentence; nil for null and
+    /// a value that fits.
     private static func valueProblem(
         _ value: Value, of attribute: AttributeDescription, isLimit: Bool
     ) -> String? {

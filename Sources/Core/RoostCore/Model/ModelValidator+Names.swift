@@ -14,7 +14,8 @@ extension ModelValidator {
     /// The problem with such a name.
     static let lengthProblem = "name is longer than \(ManagedObjectModel.maximumNameByteCount) bytes."
 
-    /// What is wrong with the name of an entity, a property or an element; each continues "The property's …".
+    /// Returns the problems with the name of an entity, a property or an element; each continues
+    /// "The property's …".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
         // Dots separate the parts of paths, '#' marks fields of the engine's own, slashes separate the parts of object URIs.
@@ -24,11 +25,12 @@ extension ModelValidator {
         return problems
     }
 
-    /// What is wrong with a name that is only a label: of an index, a configuration, a template.
+    /// Returns the problems with a name that is only a label: of an index, a configuration, a
+    /// template.
     static func labelProblems(_ name: String) -> [String] {
         var problems: [String] = []
         if name.isEmpty { problems.append("name is empty.") }
-        // What is wrong beside the length would take time to find, and does not matter.
+        // Other problems of a long name would take time to find, and do not matter.
         guard !isTooLong(name) else { return [lengthProblem] }
         if name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
             problems.append("name contains a control character.")

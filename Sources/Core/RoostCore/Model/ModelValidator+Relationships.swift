@@ -95,7 +95,8 @@ extension ModelValidator {
         }
     }
 
-    /// Why a property cannot be part of a key; nil when it can: a stored attribute, an element of a composite, a to-one relationship.
+    /// Returns the reason why a property cannot be part of a key; nil for a stored attribute, an
+    /// element of a composite, or a to-one relationship.
     private func keyProblem(_ path: String, of number: Int) -> String? {
         let parts = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let first = parts.first, let (_, property) = property(first, of: number) else {

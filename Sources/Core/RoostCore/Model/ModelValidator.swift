@@ -1,15 +1,17 @@
 /// Finds everything that is wrong with a model's description.
 ///
-/// What a real model of Core Data contains must pass: relationships without inverse, transient attributes without a type,
-/// names that differ in case only, mandatory attributes without default.
+/// What a real model of Core Data contains must pass: relationships without inverse, transient
+/// attributes without a type, names that differ in case only, mandatory attributes without default.
 package struct ModelValidator {
-    /// The most entities of a model and stored properties of an entity: records hold both numbers in two bytes.
+    /// The maximum number of entities of a model and of stored properties of an entity: records
+    /// hold both numbers in two bytes.
     static let maximumCount = Int(UInt16.max)
-    /// The most inherited fields, and the most pairs of entity and superentity, of a model.
+    /// The maximum number of inherited fields, and of pairs of entity and superentity, in a model.
     ///
-    /// They bound what building a model costs, since each entity of a built model holds all that it inherits.
+    /// They bound the cost of building a model, since each entity of a built model holds all that
+    /// it inherits.
     static let maximumInheritedCount = 1_000_000
-    /// How deep composites nest.
+    /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
     /// Names that objects have already (reference §1.1).
     static let reservedNames: Set<String> = [
@@ -74,7 +76,8 @@ package struct ModelValidator {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// As the static one, for the first problems: a hint looks at every name, and a hostile model has many of both.
+    /// As the static one, for the first problems: a hint looks at every name, and a hostile model
+    /// has many of both.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
         problems.count < 100 ? Self.hint(name, among: names) : "."
     }
@@ -143,7 +146,8 @@ package struct ModelValidator {
         return [attribute.name] + attribute.elements.flatMap { names(of: $0, depth: depth + 1) }
     }
 
-    /// Adds what an entity inherits to its counts; without recursion, since the depth of a hierarchy is unlimited.
+    /// Adds what an entity inherits to its counts; without recursion, since the depth of a
+    /// hierarchy is unlimited.
     private mutating func measure(_ number: Int, _ depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []

@@ -26,7 +26,8 @@ enum ModelValue {
         }
     }
 
-    /// The value that content stands for in an attribute of a type; reports what does not fit and gives null.
+    /// The value that content stands for in an attribute of a type; reports what does not fit and
+    /// gives null.
     static func value(
         _ node: JSONNode, type: AttributeType, elements: [AttributeDescription], path: String, problems: JSONProblems
     ) -> Value {

@@ -1,4 +1,4 @@
-/// What happens to the destination when an object is deleted.
+/// The effect of deleting an object on the destinations of its relationship.
 ///
 /// Applied by contexts and by batch deletes (``BatchDeleteRequest``), not by commits.
 ///
@@ -10,7 +10,7 @@
 /// // Deleting an album deletes its tracks, and removes the album from its label.
 /// ```
 public enum DeleteRule: String, Sendable, CaseIterable, Codable {
-    /// Nothing; the other side is left with a reference to nothing.
+    /// Does nothing; the other side keeps a dangling reference.
     case noAction
     /// The other side forgets the object.
     case nullify
@@ -36,7 +36,8 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var name: String
     /// The entity of the destination objects; they may be of its subentities.
     public var destinationEntityName: String
-    /// The name of the relationship back, declared by the destination entity or a superentity of it.
+    /// The name of the relationship back, declared by the destination entity or a superentity of
+    /// it.
     public var inverseName: String?
     /// The least number of destinations of a relationship that is not empty.
     public var minCount: Int
@@ -50,7 +51,7 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     public var isOptional: Bool = true
     /// Whether the relationship is left out of every store.
     public var isTransient: Bool = false
-    /// What happens to the destination on delete.
+    /// The effect of a delete on the destinations.
     public var deleteRule: DeleteRule = DeleteRule.nullify
     /// Whether a system-wide search index should hold the relationship.
     ///
@@ -63,7 +64,8 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The user's own notes.
     public var userInfo: [String: String] = [:]
 
-    /// Describes a relationship; ``toOne(_:to:inverse:isOptional:deleteRule:)`` and ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter.
+    /// Describes a relationship; ``toOne(_:to:inverse:isOptional:deleteRule:)`` and
+    /// ``toMany(_:to:inverse:isOrdered:deleteRule:)`` are shorter.
     public init(
         _ name: String, destination: String, inverse: String?, minCount: Int = 0, maxCount: Int?
     ) {

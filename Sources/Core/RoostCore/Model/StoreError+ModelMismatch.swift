@@ -1,10 +1,11 @@
 extension StoreError {
-    /// How many differences a message tells; more are only counted.
+    /// The maximum number of differences in a message; more are only counted.
     private static let toldDifferenceCount = 3
-    /// How long one difference may be in a message.
+    /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
-    /// The error of opening a store with a model that is not compatible with its own: what differs, and what can be done.
+    /// The error of opening a store with a model that is not compatible with its own: what differs,
+    /// and what can be done.
     ///
     /// - Parameters:
     ///   - store: The store, as messages name it.

@@ -15,8 +15,8 @@
 /// - **noAction**: to-one references back stay, and become dangling.
 ///
 /// References by a to-one relationship without an inverse, for which no rule exists, are cleared as
-/// by nullify. Links are removed with their objects whatever the rule is. Ordered relationships keep
-/// the order of the remaining objects.
+/// by nullify. Links are removed with their objects whatever the rule is. Ordered relationships
+/// keep the order of the remaining objects.
 public struct BatchDeleteRequest: Hashable, Sendable {
     /// The objects to delete.
     package enum Selection: Hashable, Sendable {

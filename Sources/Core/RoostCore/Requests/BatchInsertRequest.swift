@@ -12,7 +12,8 @@
 /// - to-one relationships, whose value is an object of the store;
 /// - the place in the ordered relationship back, by ``RecordLayout/orderFieldName(of:)``.
 ///
-/// A property that a row does not name gets the model's default value. A null that it names is null.
+/// A property that a row does not name gets the model's default value. A null that it names is
+/// null.
 ///
 /// An object that joins an ordered relationship by its to-one side becomes the last one in it. Two
 /// batches at once never give equal places: the later batch moves its objects after those of the

@@ -32,14 +32,15 @@ public struct BatchResult: Hashable, Sendable {
     public let count: Int?
     /// The objects that were inserted, updated or deleted; nil unless requested.
     ///
-    /// Inserted objects are in the order of their rows, updated objects in key order. With a conflict
-    /// rule there is the object of each row, whether it changed or not. Deleted objects are in the
-    /// order of the request, followed by the objects that delete rules added.
+    /// Inserted objects are in the order of their rows, updated objects in key order. With a
+    /// conflict rule there is the object of each row, whether it changed or not. Deleted objects
+    /// are in the order of the request, followed by the objects that delete rules added.
     public let objectIDs: [ObjectID]?
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
     /// A reference of theirs was set or cleared, a derived attribute or a limited count of theirs
-    /// depends on the request, or a derived attribute reads a property of theirs for the first time.
+    /// depends on the request, or a derived attribute reads a property of theirs for the first
+    /// time.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Makes a result; what `type` does not ask for is left out.

@@ -5,11 +5,13 @@ extension FetchRequest {
         case constant(Value)
         /// The object itself, as its ID.
         case evaluatedObject
-        /// `$name`: what ``subquery(_:variable:_:)`` binds it to, or a value that is put in its place before a fetch.
+        /// `$name`: the variable of ``subquery(_:variable:_:)``, or one that is replaced by a value
+        /// before a fetch.
         case variable(String)
-        /// Property names that lead from the object to a value, an object or many of them.
+        /// A path of property names from the object to one or many values or objects.
         ///
-        /// Through relationships, and into composites. A ``CollectionOperator``, as `@count`, may stand among them.
+        /// It goes through relationships, and into composites. It may contain a
+        /// ``CollectionOperator`` such as `@count`.
         case keyPath([String])
         /// A key path that starts at the value of an expression instead of the object.
         case path(of: Expression, [String])
@@ -17,11 +19,13 @@ extension FetchRequest {
         case aggregate([Expression])
         /// One of the functions of the language; arithmetic too.
         case function(Function, [Expression])
-        /// `FUNCTION(target, "name", …)`: a function that the program registered under the name; the target is its first argument.
+        /// `FUNCTION(target, "name", …)`: a function that the program registered under the name;
+        /// the target is its first argument.
         case registered(String, [Expression])
         /// `CAST(value, "type")`.
         case cast(Expression, CastType)
-        /// `SUBQUERY(collection, $variable, predicate)`: the objects of a collection for which the predicate is true.
+        /// `SUBQUERY(collection, $variable, predicate)`: the objects of a collection for which the
+        /// predicate is true.
         case subquery(Expression, variable: String, Predicate)
         /// `TERNARY(condition, whenTrue, whenFalse)`.
         case conditional(Predicate, Expression, Expression)
@@ -31,43 +35,43 @@ extension FetchRequest {
         case setOperation(SetOperation, Expression, Expression)
     }
 
-    /// Which element of a list.
+    /// The choice of an element in a list.
     public indirect enum Index: Hashable, Sendable {
-        /// The first one; null of none.
+        /// The first element; null for an empty list.
         case first
-        /// The last one; null of none.
+        /// The last element; null for an empty list.
         case last
-        /// Not an element, but how many there are.
+        /// The number of elements, instead of an element.
         case size
-        /// The one at a position from 0; null where there is none.
+        /// The element at a position from 0; null if out of range.
         case position(Expression)
     }
 
-    /// What becomes of two collections.
+    /// An operation on two collections.
     public enum SetOperation: String, Hashable, Sendable, CaseIterable {
-        /// What is in one or both.
+        /// The elements of one or both.
         case union = "UNION"
-        /// What is in both.
+        /// The elements of both.
         case intersect = "INTERSECT"
-        /// What is in the first and not in the second.
+        /// The elements of the first that are not in the second.
         case minus = "MINUS"
     }
 
-    /// What becomes of the values that a key path leads to.
+    /// An operation on the values of a key path.
     public enum CollectionOperator: String, Hashable, Sendable, CaseIterable {
-        /// How many there are, null ones too.
+        /// The number of values, including nulls.
         case count = "@count"
-        /// Their sum without nulls; 0 of none.
+        /// The sum without nulls; 0 for no values.
         case sum = "@sum"
-        /// Their mean without nulls; null of none.
+        /// The mean without nulls; null for no values.
         case average = "@avg"
-        /// The least without nulls; null of none.
+        /// The minimum without nulls; null for no values.
         case minimum = "@min"
-        /// The greatest without nulls; null of none.
+        /// The maximum without nulls; null for no values.
         case maximum = "@max"
-        /// All of them, nulls left out.
+        /// All values but nulls.
         case union = "@unionOfObjects"
-        /// Each of them once, nulls left out.
+        /// Each distinct value once, without nulls.
         case distinctUnion = "@distinctUnionOfObjects"
     }
 
@@ -93,7 +97,8 @@ extension FetchRequest {
 
     /// The functions of the language: a closed list, all without side effects.
     ///
-    /// A null argument makes the result null, except in the functions over many values, which leave nulls out.
+    /// A null argument makes the result null, except in the functions over many values, which leave
+    /// nulls out.
     public enum Function: String, Hashable, Sendable, CaseIterable {
         /// `a + b`; of a date and a number, as seconds.
         case add = "add:to:"
@@ -109,19 +114,19 @@ extension FetchRequest {
         case negate = "negate"
         /// The remainder of a division, with the sign of the dividend.
         case modulus = "modulus:by:"
-        /// The sum of values; 0 of none.
+        /// The sum of values; 0 for no values.
         case sum
-        /// How many values there are, null ones too.
+        /// The number of values, including nulls.
         case count
-        /// The least value.
+        /// The minimum.
         case minimum = "min"
-        /// The greatest value.
+        /// The maximum.
         case maximum = "max"
         /// The mean.
         case average
         /// The value in the middle; the mean of the two in the middle.
         case median
-        /// The value that is there most often; of several, the least.
+        /// The most frequent value; of several, the lowest.
         case mode
         /// The standard deviation of the whole population.
         case standardDeviation = "stddev"
@@ -147,7 +152,7 @@ extension FetchRequest {
         case lowercase
         /// Text without case and diacritics, as `[cd]` compares it.
         case canonical
-        /// How many Unicode code points a text has.
+        /// The number of Unicode code points in a text.
         case length = "length"
         /// The time of the fetch, the same for all objects of it.
         case now

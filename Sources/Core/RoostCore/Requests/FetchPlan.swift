@@ -1,6 +1,6 @@
-/// How a store answers a fetch request, for people and for tests.
+/// A description of how a store answers a fetch request, for people and for tests.
 ///
-/// What is in it changes how fast an answer comes, never the answer.
+/// Plans differ in how fast an answer comes, never in the answer.
 ///
 /// ```swift
 /// let request = FetchRequest("Album", where: "title == \("Blue")")
@@ -9,15 +9,16 @@
 /// if let count = plan.visitedCount { print("\(count) objects were read") }
 /// ```
 public struct FetchPlan: Sendable, Hashable {
-    /// How the objects that can be wanted are found.
+    /// The way the objects that can match are found.
     public enum Access: Sendable, Hashable {
         /// All objects of the entity are read.
         case scan
         /// The objects with keys that the predicate names.
         case keys
-        /// The entries of an index or a uniqueness constraint, named as in the model, that a condition on its properties leaves.
+        /// The index entries that meet a condition on its properties. The index or uniqueness
+        /// constraint is named as in the model.
         case index(String)
-        /// The objects that a relationship, named as in the model, leads to or from.
+        /// The objects found by a relationship, named as in the model, in either direction.
         case relationship(String)
         /// The database decides by itself, with this statement.
         case statement(String)
@@ -25,7 +26,7 @@ public struct FetchPlan: Sendable, Hashable {
         case nothing
     }
 
-    /// Where the order comes from.
+    /// The source of the order.
     public enum Order: Sendable, Hashable {
         /// The objects are found in it.
         case asFound
@@ -37,15 +38,16 @@ public struct FetchPlan: Sendable, Hashable {
         case best(Int)
     }
 
-    /// How objects are found; several where each finds a part, as for OR.
+    /// The ways objects are found; several if each finds a part, as for OR.
     package var access: [Access]
     /// The parts of the predicate that the access decides, printed.
     package var decidedByAccess: [String]
     /// The parts of the predicate that are checked on each object found, printed.
     package var filteredAfterwards: [String]
-    /// Where the order comes from.
+    /// The source of the order.
     package var order: Order
-    /// How many objects were read to give the answer; nil where the fetch was not carried out, or the database does not tell.
+    /// The number of objects that were read; nil if the fetch was not executed or the database does
+    /// not report it.
     public var visitedCount: Int?
 
     /// Makes a plan.

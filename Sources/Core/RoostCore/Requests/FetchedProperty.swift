@@ -1,12 +1,14 @@
 extension FetchRequest {
-    /// A column of the rows that ``StoreSnapshot/rows(_:)`` gives: a name, and what is in it.
+    /// A column of the rows that ``StoreSnapshot/rows(_:)`` gives: a name and an expression.
     public struct FetchedProperty: Hashable, Sendable {
         /// The column's name; no two columns of a request have the same.
         public var name: String
-        /// What is in it: a key path through to-one relationships, or any expression that has one value.
+        /// The value of the column: a key path through to-one relationships, or any expression that
+        /// has one value.
         ///
-        /// A function over many values whose argument has one value for each object, as `sum(length)`, is an aggregate: it has one value
-        /// for all objects of a group. So are key paths that begin with an operator, as `@sum.length`.
+        /// A function over many values whose argument has one value for each object, as
+        /// `sum(length)`, is an aggregate: it has one value for all objects of a group. So are key
+        /// paths that begin with an operator, as `@sum.length`.
         public var expression: Expression
 
         /// A column with the value of an expression.
@@ -15,7 +17,7 @@ extension FetchRequest {
             self.expression = expression
         }
 
-        /// A column with what a key path leads to, named like it.
+        /// A column with the value of a key path, named like it.
         public init(_ keyPath: String) {
             self.init(keyPath, expression: .keyPath(keyPath.names))
         }
@@ -23,7 +25,7 @@ extension FetchRequest {
 }
 
 extension FetchRequest.FetchedProperty: ExpressibleByStringLiteral {
-    /// A column with what a key path leads to, named like it.
+    /// A column with the value of a key path, named like it.
     public init(stringLiteral keyPath: String) { self.init(keyPath) }
 }
 

@@ -1,10 +1,11 @@
 extension FetchRequest {
     /// A condition on an object, as a tree.
     ///
-    /// It is true or false for every object; there is no third value.
+    /// For every object it is either true or false, without a third value.
     ///
-    /// A comparison with null is false, except that `!=` is true when exactly one side is null (the "in memory" rules
-    /// of Core Data, in every store). Numbers compare by value across their types; NaN equals nothing. Strings compare by code point.
+    /// A comparison with null is false, except that `!=` is true when exactly one side is null (the
+    /// "in memory" rules of Core Data, in every store). Numbers compare by value across their
+    /// types; NaN equals nothing. Strings compare by code point.
     public indirect enum Predicate: Hashable, Sendable {
         /// True or false for every object.
         case constant(Bool)
@@ -20,7 +21,7 @@ extension FetchRequest {
 
     /// Two expressions and how they compare.
     public struct Comparison: Hashable, Sendable {
-        /// How two values compare.
+        /// The relation of two values.
         public enum Operator: String, Hashable, Sendable, CaseIterable {
             /// `==`; two nulls are equal.
             case equal
@@ -34,23 +35,27 @@ extension FetchRequest {
             case greater
             /// The left value `>=` the right one.
             case greaterOrEqual
-            /// `BETWEEN {low, high}`: at least the first and at most the second of the right side's two elements.
+            /// `BETWEEN {low, high}`: at least the first and at most the second of the right side's
+            /// two elements.
             case between
-            /// The left value is one of the right side's elements; of two strings, the left is a part of the right.
+            /// The left value is one of the right side's elements; of two strings, the left is a
+            /// part of the right.
             case isIn
-            /// The right value is one of the left side's elements; of two strings, the right is a part of the left.
+            /// The right value is one of the left side's elements; of two strings, the right is a
+            /// part of the left.
             case contains
             /// The left string starts with the right one.
             case beginsWith
             /// The left string ends with the right one.
             case endsWith
-            /// The whole left string fits the pattern: `*` any characters, `?` one, `\` takes the next one literally.
+            /// The whole left string fits the pattern: `*` any characters, `?` one, `\` takes the
+            /// next one literally.
             case like
             /// The whole left string matches the regular expression.
             case matches
         }
 
-        /// How a comparison deals with a left side that has many values.
+        /// The treatment of a left side that has many values.
         public enum Modifier: String, Hashable, Sendable, CaseIterable {
             /// The sides are compared as they are.
             case direct
@@ -60,7 +65,7 @@ extension FetchRequest {
             case any
         }
 
-        /// How strings are made alike before they are compared.
+        /// The options for comparing strings.
         public struct Options: OptionSet, Hashable, Sendable {
             /// The options as bits, those of Core Data.
             public let rawValue: Int
@@ -72,19 +77,20 @@ extension FetchRequest {
             public static let diacriticInsensitive = Self(rawValue: 2)
             /// `[n]`: the strings are normalized already; they compare as they are.
             public static let normalized = Self(rawValue: 4)
-            /// `[l]`: `<`, `<=`, `>` and `>=` go by the localized standard order; other comparisons do not change.
+            /// `[l]`: `<`, `<=`, `>` and `>=` use the localized standard order; other comparisons
+            /// do not change.
             public static let localized = Self(rawValue: 8)
         }
 
-        /// What is compared.
+        /// The left side.
         public var left: Expression
-        /// How it is compared.
+        /// The operator.
         public var `operator`: Operator
-        /// What it is compared with.
+        /// The right side.
         public var right: Expression
-        /// How a left side with many values is compared.
+        /// The treatment of a left side with many values.
         public var modifier: Modifier
-        /// How strings are made alike first; without effect on other values.
+        /// The options for comparing strings; without effect on other values.
         public var options: Options
 
         /// Creates a comparison.

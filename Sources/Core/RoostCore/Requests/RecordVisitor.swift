@@ -1,11 +1,14 @@
-/// Records that are shown one after the other where they are, without copying each into a batch first.
+/// A pass over records where they are stored, without copying each into a batch first.
 ///
-/// A store whose records lie in memory or in a mapped file gives one to ``ScanningFetch``, which copies only what is wanted.
+/// A store whose records lie in memory or in a mapped file gives one to ``ScanningFetch``, which
+/// copies only the records it needs.
 package protocol RecordVisitor: AnyObject {
-    /// Calls `body` with each of the next records, verified, until it returns false; goes on there with the next call.
+    /// Calls `body` with each of the next records, verified, until it returns false; the next call
+    /// continues there.
     ///
-    /// - Returns: False when there are no more records, and ever after.
-    /// - Throws: As ``RecordCursor/next(into:)``; the records before a damaged one were shown, and the next call goes on behind it.
+    /// - Returns: False at the end of the records, and ever after.
+    /// - Throws: As ``RecordCursor/next(into:)``; the records before a damaged one were shown, and
+    ///   the next call continues after it.
     func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool
 }
 

@@ -1,6 +1,7 @@
 /// The objects of any snapshot, for predicates that follow relationships.
 ///
-/// Every read opens a cursor of the snapshot; a store that knows a shorter way has a graph of its own.
+/// Every read opens a cursor of the snapshot; a store that knows a shorter way has a graph of its
+/// own.
 package final class SnapshotGraph: ObjectGraph {
     private let snapshot: any StoreSnapshot
     private var links: LinkBatch

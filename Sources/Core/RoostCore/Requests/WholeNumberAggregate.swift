@@ -1,13 +1,15 @@
-/// A whole number about all objects of a request together, which a store may know without making records of them.
+/// A whole number computed from all objects of a request, which a store may know without making
+/// records of them.
 package enum WholeNumberAggregate: Hashable, Sendable {
-    /// How many objects there are.
+    /// The number of objects.
     case objects
-    /// How many objects have a value of the attribute, which has whole numbers or is a boolean; so with all below.
+    /// The number of objects with a value of the attribute. Here and below, the attribute has whole
+    /// numbers or is a boolean.
     case count(String)
-    /// The sum of the attribute's values; nil where no object has one.
+    /// The sum of the attribute's values; nil if no object has one.
     case sum(String)
-    /// The least of the attribute's values; nil where no object has one.
+    /// The minimum of the attribute's values; nil if no object has one.
     case minimum(String)
-    /// The greatest of the attribute's values; nil where no object has one.
+    /// The maximum of the attribute's values; nil if no object has one.
     case maximum(String)
 }

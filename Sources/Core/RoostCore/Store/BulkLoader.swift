@@ -1,7 +1,8 @@
 /// Loads many records and links into a store; nothing shows before ``finish()``.
 ///
-/// Use it from one thread, which waits while something is written; ``PersistentStore/concurrentBulkLoader(_:)`` gives one that writes on another. An error abandons the load, as ``abandon()`` does and letting go of the loader: no trace of it is left, the
-/// writer's place is free, and later calls throw `closed`.
+/// Use it from one thread, which waits during writes; ``PersistentStore/concurrentBulkLoader(_:)``
+/// gives one that writes on another thread. An error, ``abandon()`` or deallocation abandons the
+/// load without a trace. Other writers can then start, and later calls throw `closed`.
 ///
 /// ```swift
 /// let keys = try store.reserveKeys(titles.count, for: "Track")
@@ -18,21 +19,21 @@ public protocol BulkLoader: AnyObject {
     ///
     /// Ascending keys within a hierarchy, one hierarchy after the other, load fastest.
     ///
-    /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``), `modelMismatch`, `invalidRequest` for a key below 1 or an
-    ///   abstract entity, `noSpace`.
+    /// - Throws: `duplicateObject`, `constraintViolation` (here or in ``finish()``),
+    ///   `modelMismatch`, `invalidRequest` for a key below 1 or an abstract entity, `noSpace`.
     func append(_ records: RecordBatch) throws(StoreError)
 
     /// Adds links.
     ///
     /// Any order will do; a store that sorts them does so outside of memory.
     ///
-    /// There is one link at most between two objects: one that is loaded twice, or that is in the store, is refused, with the same
-    /// places too.
+    /// There is at most one link between two objects: one that is loaded twice, or that is in the
+    /// store, is refused, even with the same places.
     ///
-    /// That both ends exist is not checked; ``checkStore(_:limit:)`` reports those that lead nowhere.
+    /// The existence of both ends is not checked; ``checkStore(_:limit:)`` reports dangling links.
     ///
-    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship without links of its own or a
-    ///   key below 1, `noSpace`.
+    /// - Throws: `duplicateObject` (here or in ``finish()``), `invalidRequest` for a relationship
+    ///   without links of its own or a key below 1, `noSpace`.
     func append(_ links: LinkBatch) throws(StoreError)
 
     /// Builds indexes, makes everything durable and then visible at once.
@@ -75,7 +76,7 @@ extension StoreError {
     }
 }
 
-/// How to load.
+/// The options of a bulk load.
 ///
 /// ```swift
 /// let snapshot = try original.snapshot()
@@ -84,9 +85,11 @@ extension StoreError {
 /// let loader = try copy.bulkLoader(options)
 /// ```
 public struct BulkLoadOptions: Sendable {
-    /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied store never reuses a deleted object's key.
+    /// The keys that count as used, by root entity, beyond those of the loaded objects: a copied
+    /// store never reuses a deleted object's key.
     public var lastKeys: [EntityName: Int64]
-    /// Asked now and then by ``BulkLoader/finish()``, which may sort and write as much as all calls before it; what it throws ends the load.
+    /// Called now and then by ``BulkLoader/finish()``, which may sort and write as much as all
+    /// calls before it; an error that it throws ends the load.
     public var checkCancellation: (@Sendable () throws(StoreError) -> Void)?
 
     /// The author of the load, for the store's history.

@@ -44,7 +44,7 @@ package struct ChangeConflicts {
     /// Adds the conflicts of another collection.
     package mutating func append(_ others: Self) { found += others.found }
 
-    /// Throws code `conflict` with every conflict, if there is one.
+    /// Throws code `conflict` with all conflicts, if any.
     package func throwIfAny() throws(StoreError) {
         let conflicts = found.sorted { $0.rank < $1.rank }.map(\.conflict)
         guard let first = conflicts.first else { return }
@@ -93,7 +93,7 @@ package struct MissingObjects {
         ids.append(id)
     }
 
-    /// Throws code `objectNotFound` with every object, if there is one.
+    /// Throws code `objectNotFound` with all objects, if any.
     package func throwIfAny() throws(StoreError) {
         guard !ids.isEmpty else { return }
         let others = ids.count == 1 ? "" : " There are \(ids.count - 1) more such objects."
@@ -134,7 +134,7 @@ package struct DeleteDenials {
             relationship: relationship.name, deleted: change.id(item), remaining: remaining, reason: .referenced)
     }
 
-    /// Throws code `deleteDenied` with every denial, if there is one.
+    /// Throws code `deleteDenied` with all denials, if any.
     package func throwIfAny() throws(StoreError) {
         guard !found.isEmpty else { return }
         throw DeleteDenial.error(
@@ -143,7 +143,7 @@ package struct DeleteDenials {
 }
 
 extension ManagedObjectModel {
-    /// The relationships in whose fields an object of `entity` can stand.
+    /// Returns the relationships whose fields can refer to an object of `entity`.
     package func references(to entity: Int) -> [Relationship] {
         relationships.filter { $0.storage == .field && entities[$0.destination].includes(entity) }
     }

@@ -95,8 +95,8 @@ public struct ChangeSet: Sendable {
     public var requiresUnreferencedDeletes = false
     /// Whether the commit fails if an object that stays has a link to an object that it deletes.
     ///
-    /// Links that the commit removes do not count. A link counts at its target, and at its source if
-    /// the relationship has an inverse. The commit fails as for ``requiresUnreferencedDeletes``.
+    /// Links that the commit removes do not count. A link counts at its target, and at its source
+    /// if the relationship has an inverse. The commit fails as for ``requiresUnreferencedDeletes``.
     /// Without this requirement the links of deleted objects are removed.
     public var requiresUnlinkedDeletes = false
     /// Links to add.

@@ -96,7 +96,8 @@ package final class CommitFeed: Sendable {
     /// afterwards, so that commits of other processes can be told from this state.
     ///
     /// - Parameters:
-    ///   - ignored: The origin of commits that the listener does not want; see ``ChangeSet/origin``.
+    ///   - ignored: The origin of commits that the listener does not want; see
+    ///     ``ChangeSet/origin``.
     ///   - body: The listener.
     /// - Returns: A number for ``remove(_:)``.
     package func add(ignoring ignored: ObjectIdentifier? = nil, listener body: @escaping Listener) -> Int {
@@ -200,8 +201,8 @@ package final class CommitFeed: Sendable {
 
     /// Reports commits that can overlap, in the order in which they began.
     ///
-    /// A commit that knows of another one began after it. Each is reported as if it followed on those
-    /// that were reported before, which is what the sum of their generations is.
+    /// A commit that knows of another one began after it. Each is reported as if it followed the
+    /// commits reported before it, which is the meaning of the sum of their generations.
     private static func tellOverlapping(_ state: inout State) {
         guard !state.overlapping.isEmpty else { return }
         let isFull = state.overlapping.count > mostEarly
@@ -250,8 +251,8 @@ package final class CommitFeed: Sendable {
         fileprivate let endCount: Int
     }
 
-    /// Returns the ticket of a look, before the generation is read; nil without listeners, and during
-    /// a commit of this process.
+    /// Returns the ticket of a look, before the generation is read; nil without listeners, and
+    /// during a commit of this process.
     package func ticket() -> Ticket? {
         state.withLock { state in
             let canLook = state.openCount == 0 || Self.isLookDue(state)
@@ -261,7 +262,8 @@ package final class CommitFeed: Sendable {
 
     /// Whether a process that commits all the time must look at last.
     ///
-    /// It then takes commits of its own for those of others, and reports them once more without names.
+    /// It then takes commits of its own for those of others, and reports them once more without
+    /// names.
     private static func isLookDue(_ state: State) -> Bool {
         state.addsGenerations && state.lastLook.duration(to: .now) > longestDelay
     }
@@ -288,8 +290,8 @@ package final class CommitFeed: Sendable {
     /// Reports commits of other processes: compares the generation of the store with the generation
     /// that listeners know.
     ///
-    /// - Returns: False, after nothing was done, if a commit of this process began or ended since the
-    ///   ticket, or all listeners ended.
+    /// - Returns: False, after nothing was done, if a commit of this process began or ended since
+    ///   the ticket, or all listeners ended.
     @discardableResult
     package func look(_ look: Look) -> Bool {
         let (ticket, generation) = (look.ticket, look.generation)

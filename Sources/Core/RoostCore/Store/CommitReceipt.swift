@@ -1,4 +1,4 @@
-/// What a commit did.
+/// The result of a commit.
 ///
 /// ```swift
 /// let receipt = try store.commit(changes)
@@ -10,8 +10,8 @@
 public struct CommitReceipt: Sendable {
     /// The generation of the store after the commit.
     ///
-    /// It is ``previousGeneration`` if the commit changed nothing. Commits to a store
-    /// without the capability ``StoreCapability/totalOrder`` can overlap. The store then has another
+    /// It is ``previousGeneration`` if the commit changed nothing. Commits to a store without the
+    /// capability ``StoreCapability/totalOrder`` can overlap. The store then has another
     /// generation, which stands for all of them.
     public let generation: Generation
     /// The generation of the store before the commit, with the commits that it knew of.

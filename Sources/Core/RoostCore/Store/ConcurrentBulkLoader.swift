@@ -3,11 +3,12 @@ internal import Dispatch
 extension PersistentStore {
     /// Starts a load that writes on a thread of its own while the caller makes the next records.
     ///
-    /// All that ``bulkLoader(_:)`` promises holds, and what is loaded is the same. What differs: `append` copies what it is given and may
-    /// return before it is written, so an error comes from a later call, ``BulkLoader/finish()`` at the latest, and
-    /// `options.checkCancellation` is called on the other thread. It pays where making the records takes a good part of the time and there is a
-    /// second processor; small batches are gathered into full ones. Memory: at most seven full batches of records (256 KiB each) and as many
-    /// of links (128 KiB) more.
+    /// All that ``bulkLoader(_:)`` promises holds, and what is loaded is the same. What differs:
+    /// `append` copies what it is given and may return before it is written, so an error comes from
+    /// a later call, ``BulkLoader/finish()`` at the latest, and `options.checkCancellation` is
+    /// called on the other thread. It pays where making the records takes a good part of the time
+    /// and there is a second processor; small batches are gathered into full ones. Memory: at most
+    /// seven full batches of records (256 KiB each) and as many of links (128 KiB) more.
     public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try ConcurrentBulkLoader(self, options)
     }
@@ -15,14 +16,15 @@ extension PersistentStore {
 
 /// Passes batches on to a store's own loader, which lives on another thread.
 final class ConcurrentBulkLoader: BulkLoader {
-    /// How many full batches may be under way: one that is written, and some for when one side is held up for a moment.
+    /// The maximum number of full batches in progress: one that is written, and some to bridge a
+    /// brief delay on one side.
     private static let channelCapacity = 4
 
     private let location: StoreLocation
     private let model: ManagedObjectModel
     private let channel = BatchChannel(capacity: channelCapacity)
     private let writer: WorkerThread<StoreTally?>
-    /// What was given and not sent yet.
+    /// The data that was appended and not sent yet.
     private var records: RecordBatch
     private var links = LinkBatch(relationship: 0)
     private var isOver = false
@@ -133,7 +135,7 @@ final class ConcurrentBulkLoader: BulkLoader {
         throw failure()
     }
 
-    /// Why the writing thread has stopped.
+    /// Returns the error that stopped the writing thread.
     private func failure() -> StoreError {
         isOver = true
         switch writer.join() {

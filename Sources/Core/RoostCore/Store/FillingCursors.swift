@@ -1,6 +1,7 @@
 /// A record cursor that handles its end, errors and damaged records around the filling of batches.
 ///
-/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. The class itself has no records.
+/// A subclass overrides ``fill(_:)``, and usually ``requireOpen()``. The class itself has no
+/// records.
 open class FillingRecordCursor: RecordCursor {
     private let model: ManagedObjectModel
     private var isAtEnd = false

@@ -39,8 +39,8 @@ public struct Generation: Sendable, Hashable {
 extension Generation {
     /// The highest generation of a store whose generations are sums.
     ///
-    /// Each commit to such a store adds a number of its own, so commits that do not know of each other
-    /// have different generations, and their order makes no difference.
+    /// Each commit to such a store adds a number of its own, so commits that do not know of each
+    /// other have different generations, and their order makes no difference.
     package static let highestSum: UInt64 = 1 << 62 - 1
 
     /// Returns the sum that this one becomes by the commits between two others.

@@ -4,10 +4,10 @@ internal import RoostSystem
 
 /// A store's user metadata as JSON, every value exact and every type told apart.
 ///
-/// Text, booleans, lists and dictionaries are JSON's own. A number with a point or an exponent is a `double`, any other an
-/// `int`. The rest are objects with one key: `{"$date": 12.5}` (seconds since 2001-01-01), `{"$data": "<base64>"}`,
-/// `{"$double": "NaN"}` for what JSON's numbers cannot say, and `{"$dictionary": {…}}` for a dictionary whose only key
-/// starts with `$`.
+/// Text, booleans, lists and dictionaries are JSON's own. A number with a point or an exponent is a
+/// `double`, any other an `int`. The rest are objects with one key: `{"$date": 12.5}` (seconds
+/// since 2001-01-01), `{"$data": "<base64>"}`, `{"$double": "NaN"}` for what JSON's numbers cannot
+/// say, and `{"$dictionary": {…}}` for a dictionary whose only key starts with `$`.
 package enum MetadataDocument {
     /// The metadata as compact JSON, keys ordered by their bytes: equal metadata gives equal bytes.
     ///

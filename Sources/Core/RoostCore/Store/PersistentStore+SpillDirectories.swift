@@ -1,8 +1,8 @@
 internal import RoostSystem
 
 extension PersistentStore {
-    /// Where files may be made for what does not fit into memory, the best first: beside a store that is a file, else, or where that is not
-    /// allowed, where the system has its temporary files.
+    /// The directories for files with data that exceeds memory, the best first: the directory of a
+    /// store that is a file, then the system's directory for temporary files.
     package var spillDirectories: [String] {
         guard type.capabilities.contains(.file) else { return [SpillFile.systemDirectory] }
         let directory = location.path.lastIndex(of: "/").map { String(location.path[..<$0]) } ?? "."

@@ -40,8 +40,8 @@ public protocol PersistentStore: AnyObject, Sendable {
     ///
     /// No other caller in any process gets the same keys. Keys that are not used leave gaps.
     ///
-    /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if no keys
-    ///   are left.
+    /// - Throws: `unknownEntity`; `invalidRequest` if `count` is below 1; `limitExceeded` if no
+    ///   keys are left.
     func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64>
 
     /// Writes a change set, all or nothing.
@@ -49,15 +49,16 @@ public protocol PersistentStore: AnyObject, Sendable {
     /// If the store's type is persistent, the change set is durable on return. After an error
     /// nothing is written:
     ///
-    /// - `conflict`: lists every object whose version is stale, or that does not exist under its own
-    ///   entity.
+    /// - `conflict`: lists every object whose version is stale, or that does not exist under its
+    ///   own entity.
     /// - `constraintViolation`: lists every rejected object, once for each constraint, with the
-    ///   object that has the values. That is an object of the store that keeps them, otherwise the first object of
-    ///   the change set with these values, updates before inserts.
+    ///   object that has the values. That is an object of the store that keeps them, otherwise the
+    ///   first object of the change set with these values, updates before inserts.
     /// - `duplicateObject`: an insert whose key is taken in its hierarchy.
     /// - `objectNotFound`, with ``StoreError/missingObjects``: links whose ends do not exist after
     ///   the change, and missing objects of ``ChangeSet/existing``.
-    /// - `deleteDenied`, with ``StoreError/denials``: see ``ChangeSet/requiresUnreferencedDeletes``.
+    /// - `deleteDenied`, with ``StoreError/denials``: see
+    ///   ``ChangeSet/requiresUnreferencedDeletes``.
     /// - `corrupted`, with ``StoreError/damagedObject``: an update or a delete of an object whose
     ///   stored record does not match its checksum.
     /// - `busy`: another writer did not finish before the timeout.

@@ -1,4 +1,4 @@
-/// Where a store is and how to open it.
+/// The location and options of a store.
 ///
 /// ```swift
 /// var description = PersistentStoreDescription(.sqlite("music.sqlite"))
@@ -6,9 +6,9 @@
 /// let store = try StoreRegistry.standard.open(description)
 /// ```
 public struct PersistentStoreDescription: Sendable {
-    /// Where the store is.
+    /// The location of the store.
     public var location: StoreLocation
-    /// How to open or create it.
+    /// The options for opening or creating it.
     public var options: StoreOptions
 
     /// Makes a description.

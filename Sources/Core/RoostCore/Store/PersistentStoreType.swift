@@ -19,7 +19,7 @@ public protocol PersistentStoreType: Sendable {
     /// Empty by default.
     var libraries: [StoreLibrary] { get }
 
-    /// The options of this type besides those that every store has.
+    /// The options of this type, in addition to the options of every store.
     ///
     /// Empty by default. A configuration can set only options that are described here, and
     /// ``requireKnown(_:)`` refuses all others.
@@ -161,9 +161,9 @@ public struct StoreOptions: Sendable, Adjustable {
     public var acceptsLinks: Bool = false
     /// Whether objects that another program changed are accepted.
     ///
-    /// Off by default: such an object counts as damaged (code `corrupted`). Only changes that break no
-    /// rule of the format can be accepted, and only by store types whose files other programs can
-    /// edit.
+    /// Off by default: such an object counts as damaged (code `corrupted`). Only changes that break
+    /// no rule of the format can be accepted, and only by store types whose files other programs
+    /// can edit.
     public var acceptsChanges: Bool = false
     /// Whether the store records its changes; nil leaves the store as it is.
     ///

@@ -196,7 +196,8 @@ package final class PreparedChange: Sendable {
 extension LinkBatch {
     /// Returns the batch with its links in the form in which a store of `model` keeps them.
     ///
-    /// - Throws: `invalidRequest` for a relationship without links of its own, and for a key below 1.
+    /// - Throws: `invalidRequest` for a relationship without links of its own, and for a key below
+    ///   1.
     package func stored(in model: ManagedObjectModel) throws(StoreError) -> LinkBatch {
         guard model.relationships.indices.contains(relationship), model.relationships[relationship].ownsLinks else {
             throw StoreError(

@@ -1,8 +1,9 @@
 /// A store of a type that cannot write: everything that would change it throws code `unsupported`.
 ///
-/// For files of foreign formats. What is left to do is to open them and to make snapshots; see ``ScanningSnapshot``. The type is a
-/// ``ReadOnlyPersistentStoreType``. A type that *can* write implements `PersistentStore` itself, also for stores that it opens
-/// read-only: those throw `readOnly`.
+/// For files of foreign formats. What is left to do is to open them and to make snapshots; see
+/// ``ScanningSnapshot``. The type is a ``ReadOnlyPersistentStoreType``. A type that *can* write
+/// implements `PersistentStore` itself, also for stores that it opens read-only: those throw
+/// `readOnly`.
 public protocol ReadOnlyPersistentStore: PersistentStore {
     /// Throws code `closed` after ``PersistentStore/close()``.
     func requireOpen() throws(StoreError)

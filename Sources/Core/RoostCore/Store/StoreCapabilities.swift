@@ -32,7 +32,7 @@ public struct StoreCapability: Hashable, Sendable, CustomStringConvertible {
     public static let file = Self("file")
 }
 
-/// What a type of store can do, as one value.
+/// The set of capabilities of a store type.
 ///
 /// ```swift
 /// let type = try StoreRegistry.standard.type(named: "sqlite")

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// What a store says about itself.
+/// A store's description of itself.
 ///
 /// ```swift
 /// let metadata = try store.metadata()
@@ -44,7 +44,8 @@ public struct StoreMetadata: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// Whether a store with this metadata can be used with this model: the same entities with the same version hashes.
+    /// Whether a store with this metadata can be used with this model: the same entities with the
+    /// same version hashes.
     ///
     /// What does not enter the hashes may differ: default values, limits, indexes, transient
     /// properties. A store that is opened with such a model keeps the embedded model, which is its

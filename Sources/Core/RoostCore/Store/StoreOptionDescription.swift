@@ -1,8 +1,8 @@
-/// An option of a type of store: what it is called, what it can be, and what it does.
+/// An option of a store type: its name, its possible values and its effect.
 ///
 /// ``StoreOptions/typeOptions`` holds options by name, as text.
 public struct StoreOptionDescription: Sendable, Hashable {
-    /// What an option can be.
+    /// The possible values of an option.
     public enum Values: Sendable, Hashable {
         /// One of these words.
         case words([String])
@@ -12,12 +12,14 @@ public struct StoreOptionDescription: Sendable, Hashable {
         case number(ClosedRange<Double>)
         /// A whole number in a range that is a power of two.
         case powerOfTwo(ClosedRange<Int>)
-        /// The path of a file or directory; in a configuration it may be relative to the configuration's file.
+        /// The path of a file or directory; in a configuration it may be relative to the
+        /// configuration's file.
         case path
         /// Any text.
         case text
 
-        /// The possible values, for people: `full, extra or normal`, `a whole number from 2 to 1000000`.
+        /// The possible values, for people: `full, extra or normal`,
+        /// `a whole number from 2 to 1000000`.
         package var description: String {
             switch self {
             case .words(let words) where words.count < 2: return words.joined()
@@ -43,17 +45,17 @@ public struct StoreOptionDescription: Sendable, Hashable {
             }
         }
 
-        /// A number without a fraction that says nothing.
+        /// Returns the text of a number, without a fraction of zero.
         private static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
     }
 
     /// The option's name.
     public let name: String
-    /// What it can be.
+    /// The possible values.
     package let values: Values
-    /// What it is unless given, for people: a value, or a word or two that say which.
+    /// The default, for people: a value, or a word or two that describe it.
     package let standard: String
-    /// What it does, one sentence.
+    /// The effect of the option, as one sentence.
     package let summary: String
 
     /// Describes an option.
@@ -74,12 +76,13 @@ extension StoreOptionDescription {
 }
 
 extension PersistentStoreType {
-    /// None.
+    /// The default implementation has no options.
     public var optionDescriptions: [StoreOptionDescription] { [] }
 
-    /// What is wrong with an option of a store of this type; nil when nothing is.
+    /// Returns the problem with an option of a store of this type, or nil.
     ///
-    /// A sentence that names the option and what would be right: the nearest name, or the possible values.
+    /// A sentence that names the option and what would be right: the nearest name, or the possible
+    /// values.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {

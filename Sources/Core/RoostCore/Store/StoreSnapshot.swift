@@ -31,18 +31,17 @@ public protocol StoreSnapshot: AnyObject {
     /// Returns the user's metadata as of the snapshot.
     func userMetadata() throws(StoreError) -> [String: MetadataValue]
 
-    /// Returns the highest key that was ever used or reserved in the hierarchy of `entity`.
-    ///
-    /// Returns 0 if there is none.
+    /// Returns the highest key that was ever used or reserved in the hierarchy of `entity`, or 0.
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64
 
-    /// Reads the records of `entity` and its subentities in ascending key order, after `id` if given.
+    /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
+    /// given.
     ///
     /// `id` must be of the entity's hierarchy, but need not exist. An entity without objects gives
     /// an empty cursor.
     ///
-    /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`; `invalidRequest`
-    ///   for an `id` of another hierarchy.
+    /// - Throws: `unknownEntity` if the model lacks `entity` or the entity of `id`;
+    ///   `invalidRequest` for an `id` of another hierarchy.
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor
 
     /// Reads the records with these IDs, in this order.

@@ -1,8 +1,8 @@
 internal import RoostSystem
 
-/// How many records or links there are, and the sum of their hashes.
+/// The number of records or links, and the sum of their hashes.
 public struct Tally: Hashable, Sendable {
-    /// How many there are.
+    /// The number of records or links.
     public var count: Int
     /// The sum of their hashes, wrapping at 2^64, whatever their order.
     public var sum: UInt64
@@ -39,7 +39,8 @@ public struct Tally: Hashable, Sendable {
     }
 }
 
-/// What a store holds, in numbers: a tally for each entity and each relationship that owns links, and the generation.
+/// The content of a store in numbers: a tally for each entity and each relationship that owns
+/// links, and the generation.
 ///
 /// ```swift
 /// let tally = try snapshot.computeTally()
@@ -99,7 +100,8 @@ public struct StoreTally: Hashable, Sendable {
     }
 }
 
-/// The content of a whole store in one value: equal for stores with the same objects, values and links, whatever their type.
+/// The content of a whole store in one value: equal for stores with the same objects, values and
+/// links, whatever their type.
 ///
 /// Versions, the generation and metadata do not enter.
 ///
@@ -109,9 +111,9 @@ public struct StoreTally: Hashable, Sendable {
 /// let isSame = try store.digest() == copy.digest()
 /// ```
 public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
-    /// How many objects there are.
+    /// The number of objects.
     public let objectCount: Int
-    /// How many links there are.
+    /// The number of links.
     public let linkCount: Int
     /// The sum of the hashes of all records and links.
     public let sum: UInt64

@@ -1,13 +1,14 @@
 internal import Dispatch
 
-/// Carries batches from the thread that reads to the thread that writes, and back when they are empty.
+/// Carries batches from the reading thread to the writing thread, and back when they are empty.
 ///
-/// At most `capacity` batches are under way, so the faster side waits for the slower one and memory stays bounded whatever
-/// the size of the store. One sender, one receiver.
+/// At most `capacity` batches are in progress, so the faster side waits for the slower one and
+/// memory stays bounded whatever the size of the store. One sender, one receiver.
 package final class BatchChannel: Sendable {
-    /// What the reader tells the writer.
+    /// A message from the reader to the writer.
     package enum Message: Sendable {
-        /// What is needed before the first record: the keys that count as used, and how much is to come.
+        /// The data needed before the first record: the keys that count as used, and the amount to
+        /// come.
         case begin(lastKeys: [EntityName: Int64], objectCount: Int?, linkCount: Int?)
         /// Records; those of a conversion are of one hierarchy.
         case records(RecordBatch)
@@ -77,14 +78,14 @@ package final class BatchChannel: Sendable {
         filled.signal()
     }
 
-    /// A batch to fill, one that came back if there is one; its old contents do not matter.
+    /// Returns an empty batch to fill, reusing a returned one if possible.
     package func spareRecords(_ model: ManagedObjectModel) -> RecordBatch {
         guard var batch = state.withLock({ $0.spareRecords.popLast() }) else { return RecordBatch(model: model) }
         batch.removeAll()
         return batch
     }
 
-    /// A batch to fill, one that came back if there is one; its old contents do not matter.
+    /// Returns an empty batch to fill, reusing a returned one if possible.
     package func spareLinks(_ relationship: Int) -> LinkBatch {
         guard var batch = state.withLock({ $0.spareLinks.popLast() }) else {
             return LinkBatch(relationship: relationship)

@@ -1,12 +1,15 @@
-/// Runs what may nest deep: on a thread of its own whose stack is large enough, whatever the caller's is.
+/// Runs what may nest deep: on a thread of its own whose stack is large enough, whatever the
+/// caller's is.
 ///
-/// Secondary threads have half a megabyte on some platforms, which two hundred levels of recursion can need more than. The caller waits;
-/// it costs the start of a thread, so shallow work is done without it.
+/// Secondary threads have half a megabyte on some platforms, which two hundred levels of recursion
+/// can need more than. The caller waits; it costs the start of a thread, so shallow work is done
+/// without it.
 package enum DeepStack {
-    /// How deep recursion over predicates may go on the caller's own stack.
+    /// The maximum depth of recursion over predicates on the caller's own stack.
     package static let shallowDepth = 12
 
-    /// Two hundred levels take less than 8 MiB in a build without optimisation; memory that is not touched costs nothing.
+    /// Two hundred levels take less than 8 MiB in a build without optimization; untouched memory
+    /// costs nothing.
     private static let byteCount = 32 << 20
 
     /// Runs `body` and gives what it returns.

@@ -1,10 +1,11 @@
 internal import RoostSystem
 
-/// Sorts any number of entries in bounded memory: what does not fit goes to an unlinked file in sorted runs, which are merged.
+/// Sorts any number of entries in bounded memory: what does not fit goes to an unlinked file in
+/// sorted runs, which are merged.
 ///
 /// Use it from one thread.
 package final class ExternalSorter {
-    /// How many runs are merged at a time.
+    /// The number of runs that are merged at a time.
     package static let fanIn = 64
 
     private let memoryByteCount: Int
@@ -37,7 +38,7 @@ package final class ExternalSorter {
         if arena.byteCount >= memoryByteCount / 2 { try spill() }
     }
 
-    /// How many runs are on disk.
+    /// The number of runs on disk.
     package var spilledRunCount: Int { runs.count }
 
     private func spill() throws(StoreError) {
@@ -51,7 +52,8 @@ package final class ExternalSorter {
         try mergeFullLevels()
     }
 
-    /// Merges the last runs as soon as there are enough of one level: each run has a file open, of which a process may have few.
+    /// Merges the last runs as soon as there are enough of one level: each run has a file open, and
+    /// the number of open files is limited.
     private func mergeFullLevels() throws(StoreError) {
         while let level = runs.last?.level, runs.count >= Self.fanIn,
             runs[runs.count - Self.fanIn].level == level
@@ -204,11 +206,12 @@ package final class SortedEntryReader {
 /// One sorted run in a file of its own, written once and read once.
 final class SortedRun {
     private let file: SpillFile
-    /// How many merges went before it; of the runs of a sorter no level is above one before it.
+    /// The number of merges that produced it; within a sorter, levels never increase from run to
+    /// run.
     let level: Int
     private var buffer: [UInt8] = []
     private var bufferByteCount = 256 << 10
-    /// Where the current entry starts in the buffer, and the buffer in the file.
+    /// The offsets of the current entry in the buffer, and of the buffer in the file.
     private var position = 0
     private var fileOffset = 0
     /// The length of the current entry, 0 at the end, and the first bytes of its key.
@@ -235,9 +238,9 @@ final class SortedRun {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Goes to the first entry.
+    /// Moves to the first entry.
     ///
-    /// Returns false if there is none.
+    /// Returns false if the run is empty.
     func start(bufferByteCount: Int) throws(StoreError) -> Bool {
         self.bufferByteCount = bufferByteCount
         (position, fileOffset) = (0, 0)

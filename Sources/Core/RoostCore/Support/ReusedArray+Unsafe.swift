@@ -1,10 +1,12 @@
-/// An array of plain values that is emptied and filled again and again, for what is added to with every record that is read.
+/// An array of plain values that is emptied and filled again and again, for what is added to with
+/// every record that is read.
 ///
-/// Its memory is an `Array` that is longer than what is in it, so that adding is a copy and emptying sets a number; `Array` takes
-/// some 80 and 60 instructions for them. A value like any array.
+/// Its memory is an `Array` that is longer than what is in it, so that adding is a copy and
+/// emptying sets a number; `Array` takes some 80 and 60 instructions for them. A value like any
+/// array.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
-    /// What is behind the first ``count`` elements was there before, or never.
+    /// The elements; past the first ``count`` they are leftovers or uninitialized.
     @usableFromInline var memory: [Element] = []
     @usableFromInline private(set) var count = 0
 
@@ -49,7 +51,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
             old.withUnsafeBytes {
                 UnsafeMutableRawBufferPointer(longer).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<used]))
             }
-            // SAFETY: plain values need not be initialised, and those behind `count` are never read.
+            // SAFETY: plain values need not be initialized, and those after `count` are never read.
             initializedCount = length
         }
     }

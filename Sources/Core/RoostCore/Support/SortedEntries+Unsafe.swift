@@ -13,7 +13,8 @@ package struct EncodedEntries: Sendable {
 
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
-    /// Calls `body` for each entry, in its encoded form; see ``EntryArena/key(of:)`` and ``EntryArena/value(of:)``.
+    /// Calls `body` for each entry, in its encoded form; see ``EntryArena/key(of:)`` and
+    /// ``EntryArena/value(of:)``.
     package func forEach(_ body: (_ entry: UnsafeRawBufferPointer) throws(StoreError) -> Void) throws(StoreError) {
         try bytes.span.bytes.withUnsafeBytes { (buffer) throws(StoreError) in
             var offset = 0
@@ -29,10 +30,11 @@ package struct EncodedEntries: Sendable {
 ///
 /// The unit in which the sorter takes and gives.
 ///
-/// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length counts the group. Sorted by group, then key, then
-/// value.
+/// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length counts the
+/// group. Sorted by group, then key, then value.
 package struct EntryArena: Sendable {
-    /// Where an entry is, and the first sixteen bytes of its key, so that most comparisons need not look there.
+    /// The position of an entry, and the first sixteen bytes of its key, so that most comparisons
+    /// need not read the entry.
     package struct Item: Sendable {
         package var high: UInt64
         package var low: UInt64
@@ -79,7 +81,7 @@ package struct EntryArena: Sendable {
     /// The first sixteen bytes of a key as numbers that order like them.
     static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) { (word(key, 0), word(key, 8)) }
 
-    /// Eight bytes of a key as a number that orders like them; zeros behind the end.
+    /// Returns eight bytes of a key as a number with the same order; zeros past the end.
     private static func word(_ key: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
         let count = key.count - offset
         // SAFETY: all that is read lies before the end of the key.
@@ -95,10 +97,10 @@ package struct EntryArena: Sendable {
         return word << UInt64(64 - 8 * count)
     }
 
-    /// Puts the entries into their order.
+    /// Sorts the entries.
     ///
-    /// By their first sixteen bytes, one digit after the other, which for the short keys of references and links is nearly all there is
-    /// to do; then those that agree in all of them by comparison.
+    /// Sorting by their first sixteen bytes is nearly all the work for the short keys of references
+    /// and links. Entries that agree in all of these bytes are then compared.
     package mutating func sort() {
         items.sortByPrefix()
         bytes.withUnsafeBytes { buffer in
@@ -185,7 +187,8 @@ package struct EntryArena: Sendable {
 extension [EntryArena.Item] {
     /// Sorts by the first sixteen bytes of the keys: a radix sort from the last byte to the first.
     ///
-    /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others; as much memory again.
+    /// A byte that is the same in all is passed over, and most are. O(*n*) for each of the others;
+    /// as much memory again.
     package mutating func sortByPrefix() {
         guard count > 64 else {
             return sort { ($0.high, $0.low, $0.offset) < ($1.high, $1.low, $1.offset) }

@@ -10,8 +10,9 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - name: What debuggers show.
-    ///   - stackByteCount: How large its stack is; the default of secondary threads is small on some platforms, and libraries below may want
-    ///     more. Memory that is not touched costs nothing.
+    ///   - stackByteCount: How large its stack is; the default of secondary threads is small on
+    ///     some platforms, and libraries below may want more. Memory that is not touched costs
+    ///     nothing.
     ///   - body: The work.
     /// - Throws: `outOfResources` when the system starts no more threads; `join` is
     ///   not called then.

@@ -6,9 +6,11 @@ package enum DateText {
     /// The days from 0000-03-01 to 2001-01-01.
     private static let referenceDay = 730_791
 
-    /// Reads `yyyy-mm-dd`, with or without `Thh:mm`, `:ss`, a fraction and a zone (`Z`, `+hh:mm`); nil for anything else.
+    /// Reads `yyyy-mm-dd`, with or without `Thh:mm`, `:ss`, a fraction and a zone (`Z`, `+hh:mm`);
+    /// nil for anything else.
     ///
-    /// A blank may stand for the `T`. Without a zone the time is UTC. What ``text(_:)`` writes gives the same number, bit for bit.
+    /// A blank may stand for the `T`. Without a zone the time is UTC. What ``text(_:)`` writes
+    /// gives the same number, bit for bit.
     package static func seconds(_ text: String) -> Double? {
         var reader = Reader(rest: Array(text.utf8)[...])
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), (1...12).contains(month),
@@ -42,9 +44,10 @@ package enum DateText {
         return Double(dayNumber(year: year, month: month, day: day) - referenceDay) * secondsPerDay
     }
 
-    /// The date in UTC, `2024-05-01T12:30:00Z`, with as many digits of a fraction as tell it from its neighbours.
+    /// Returns the date in UTC, `2024-05-01T12:30:00Z`, with enough digits of a fraction to
+    /// distinguish it from its neighbors.
     ///
-    /// Nil for what is no time of the years 0000 to 9999.
+    /// Returns nil for any time outside the years 0000 to 9999.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
         // A double prints as digits and a fraction unless it is tiny: then its exponent is of no use here.
@@ -107,7 +110,7 @@ package enum DateText {
             return text.utf8.count == count ? Int(text) : nil
         }
 
-        /// How many seconds the zone is ahead; none means UTC.
+        /// Reads the seconds that the zone is ahead of UTC; a missing zone means UTC.
         mutating func zone() -> Int? {
             if rest.isEmpty || take("Z") { return 0 }
             let sign: Int
@@ -123,7 +126,7 @@ package enum DateText {
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }
 
-    /// The digits of one minus the fraction with these digits, of which one is not 0.
+    /// Returns the digits of one minus the fraction with these digits, at least one of them not 0.
     private static func complement(_ digits: [UInt8]) -> [UInt8] {
         var result = digits
         var borrow: UInt8 = 10

@@ -2,9 +2,10 @@ package import Foundation
 
 /// A decimal number in its canonical stored form: sign × mantissa × 10^exponent.
 ///
-/// Canonical means that the mantissa has no trailing zero, zero has exponent 0 and no sign, and NaN is one value, so equal
-/// numbers have equal fields and equal text. The mantissa has at most 38 digits and the exponent lies in −128 … 127, the range
-/// of Foundation's `Decimal`; anything outside is refused, never rounded.
+/// Canonical means that the mantissa has no trailing zero, zero has exponent 0 and no sign, and NaN
+/// is one value, so equal numbers have equal fields and equal text. The mantissa has at most 38
+/// digits and the exponent lies in −128 … 127, the range of Foundation's `Decimal`; anything
+/// outside is refused, never rounded.
 package struct DecimalNumber: Hashable, Sendable {
     /// The digits as a whole number, at most 10^38 − 1.
     package let mantissa: UInt128
@@ -169,7 +170,8 @@ extension DecimalNumber: Comparable {
         return left.isNegative ? ascending > 0 : ascending < 0
     }
 
-    /// −1, 0 or 1 as the magnitude of `left` is less than, equal to or greater than that of `right`.
+    /// −1, 0 or 1 as the magnitude of `left` is less than, equal to or greater than that of
+    /// `right`.
     private static func magnitudeOrder(_ left: Self, _ right: Self) -> Int {
         if left.mantissa == 0 || right.mantissa == 0 {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
@@ -181,7 +183,8 @@ extension DecimalNumber: Comparable {
         return leftDigits == rightDigits ? 0 : (leftDigits < rightDigits ? -1 : 1)
     }
 
-    /// The decimal position of the leading digit, and the digits shifted so that there are 38 of them.
+    /// The decimal position of the leading digit, and the digits shifted so that there are 38 of
+    /// them.
     ///
     /// Together they order magnitudes, which index keys rely on.
     package var normalized: (lead: Int, digits: UInt128) {

@@ -1,7 +1,8 @@
 /// The name of an entity, interned: four bytes, compared and hashed as a number.
 ///
-/// Two names with the same text are equal wherever they come from, so that an ``ObjectID`` needs neither a model nor a
-/// string. Names live as long as the process; a model's limits bound how many a hostile file can add.
+/// Two names with the same text are equal wherever they come from, so that an ``ObjectID`` needs
+/// neither a model nor a string. Names live as long as the process; a model's limits bound how many
+/// a hostile file can add.
 ///
 /// ```swift
 /// let track: EntityName = "Track"
@@ -23,7 +24,8 @@ public struct EntityName: Hashable, Sendable {
 
     /// The interned name with this text.
     ///
-    /// - Complexity: One dictionary look-up under a lock; keep the result, do not intern per object.
+    /// - Complexity: One dictionary look-up under a lock; keep the result, do not intern per
+    ///   object.
     public init(_ text: String) {
         symbol = Self.table.withLock { table in
             if let known = table.symbols[text] { return known }

@@ -1,4 +1,5 @@
-/// Where one field is in the records of one entity: a ``RecordLayout/Field`` without its name, so that copying it costs nothing.
+/// The position of one field in the records of one entity: a ``RecordLayout/Field`` without its
+/// name, so that copying it costs nothing.
 @usableFromInline
 package struct FieldSlot: Sendable {
     @usableFromInline package let kind: RecordLayout.Field.Kind
@@ -6,9 +7,10 @@ package struct FieldSlot: Sendable {
     @usableFromInline let nullMask: UInt8
     @usableFromInline let nullByte: Int32
     @usableFromInline let byteOffset: Int32
-    /// Where the tail starts.
+    /// The offset of the tail.
     @usableFromInline let tail: Int32
-    /// Where the slot of the tail field before this one is, whose end is this one's start; 0 for the first one.
+    /// The offset of the preceding tail field's slot, which has the start of this field; 0 for the
+    /// first tail field.
     @usableFromInline let precedingSlot: Int32
 
     package init(_ field: RecordLayout.Field, in layout: RecordLayout) {
@@ -71,7 +73,8 @@ package struct FieldSlot: Sendable {
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
-    /// The first eight of the field's bytes as a number in their order; those that it does not have are zero.
+    /// Returns the first eight of the field's bytes as a number with the same order; missing bytes
+    /// are zero.
     @inlinable
     @inline(__always)
     package func firstBytes(in record: RecordReader) -> UInt64 {

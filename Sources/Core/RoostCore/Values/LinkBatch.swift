@@ -11,7 +11,7 @@
 public struct Link: Hashable, Sendable {
     /// The key of the object that has the relationship.
     public var source: Int64
-    /// The key of the object it leads to.
+    /// The key of the object that it refers to.
     public var target: Int64
     /// The place of the target among the source's targets; 0 when the relationship is not ordered.
     ///
@@ -38,7 +38,8 @@ public struct LinkBatch: Sendable {
     /// The links after which a cursor stops filling a batch.
     package static let capacityCount = 4096
 
-    /// The number of the relationship that owns the links, which ``ManagedObjectModel/linkRelationships`` lists.
+    /// The number of the relationship that owns the links, which
+    /// ``ManagedObjectModel/linkRelationships`` lists.
     public var relationship: Int
     /// The links.
     public var links: [Link]
@@ -49,9 +50,9 @@ public struct LinkBatch: Sendable {
         self.links = links
     }
 
-    /// How many links there are.
+    /// The number of links.
     public var count: Int { links.count }
-    /// Whether there is none.
+    /// Whether the batch has no links.
     public var isEmpty: Bool { links.isEmpty }
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { links.count >= Self.capacityCount }

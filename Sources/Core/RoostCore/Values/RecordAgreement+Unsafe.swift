@@ -10,7 +10,8 @@ package struct RecordAgreement: Sendable {
         slots = indexes.map { FieldSlot(layout.fields[$0], in: layout) }
     }
 
-    /// Whether both records, which are of the layout's entity, hold the same bytes in all the fields.
+    /// Whether both records, which are of the layout's entity, hold the same bytes in all the
+    /// fields.
     package func holds(_ left: RecordReader, _ right: RecordReader) -> Bool {
         for slot in slots {
             let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))

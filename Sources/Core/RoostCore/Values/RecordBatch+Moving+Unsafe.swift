@@ -5,7 +5,8 @@ extension RecordBatch {
     ///   - layout: The record's layout.
     ///   - key: The object's key.
     ///   - version: Its version.
-    ///   - prototype: Header, bitmap and slots of a record of the layout, all its tail fields null: ``prototype(_:of:)`` makes it.
+    ///   - prototype: Header, bitmap and slots of a record of the layout, all its tail fields null:
+    ///     ``prototype(_:of:)`` makes it.
     package mutating func beginRecord(
         _ layout: RecordLayout, key: Int64, version: UInt32, startingWith prototype: [UInt8]
     ) {
@@ -21,7 +22,8 @@ extension RecordBatch {
         }
     }
 
-    /// Header, bitmap and slots of a record of a layout with these values, none of them in the tail.
+    /// Header, bitmap and slots of a record of a layout with these values, none of them in the
+    /// tail.
     ///
     /// - Throws: `invalidValue` for a value that is not of the field's type or range.
     package static func prototype(
@@ -33,7 +35,8 @@ extension RecordBatch {
         return batch.arena.bytes
     }
 
-    /// Sets the fields of the record being built that come from another record as bytes, but for the bytes in its tail.
+    /// Sets the fields of the record being built that come from another record as bytes, but for
+    /// the bytes in its tail.
     ///
     /// A field that is null there becomes null, whatever the prototype said.
     package mutating func moveSlots(of record: RecordReader, by moves: RecordMoves) {
@@ -55,10 +58,13 @@ extension RecordBatch {
         }
     }
 
-    /// Sets fields of the record being built whose bytes are in the tail to those of another record.
+    /// Sets fields of the record being built whose bytes are in the tail to those of another
+    /// record.
     ///
-    /// Their null bits come with ``moveSlots(of:_:)``. Tail fields must be set in the layout's order.
-    /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
+    /// Their null bits come with ``moveSlots(of:_:)``. Tail fields must be set in the layout's
+    /// order.
+    /// - Throws: Code `limitExceeded` when the record would become larger than
+    ///   ``RecordLayout/maximumByteCount``.
     package mutating func moveTail(of record: RecordReader, tail: RecordMoves.Tail, by moves: RecordMoves)
         throws(StoreError)
     {
@@ -90,7 +96,8 @@ extension RecordBatch {
         arena[buildOffset + RecordLayout.Header.bitmap + field.index >> 3] & (1 << UInt8(field.index & 7)) != 0
     }
 
-    /// Appends a whole record of another layout with the same fields, as one of the entity of `layout`.
+    /// Appends a whole record of another layout with the same fields, as one of the entity of
+    /// `layout`.
     ///
     /// It keeps key and version. See ``RecordMoves/isWhole``.
     package mutating func append(_ record: RecordReader, as layout: RecordLayout) {

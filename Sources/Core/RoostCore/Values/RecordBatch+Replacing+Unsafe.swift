@@ -1,13 +1,15 @@
 extension RecordBatch {
     /// Appends a copy of a record in which some fields have other values, null among them.
     ///
-    /// It keeps its version. What `append` of all values would make is the same record, byte for byte.
+    /// It keeps its version. What `append` of all values would make is the same record, byte for
+    /// byte.
     ///
     /// - Parameters:
     ///   - record: The record to copy; not one of this batch.
     ///   - values: The new values by field, of the record's own layout; each field once.
-    /// - Throws: `invalidValue` for a value that is not of the field's type or range, `limitExceeded` for a record that would become too
-    ///   large. The batch is unchanged after an error.
+    /// - Throws: `invalidValue` for a value that is not of the field's type or range,
+    ///   `limitExceeded` for a record that would become too large. The batch is unchanged after an
+    ///   error.
     package mutating func append(
         _ record: RecordReader, replacing values: [(field: RecordLayout.Field, value: Value)]
     ) throws(StoreError) {

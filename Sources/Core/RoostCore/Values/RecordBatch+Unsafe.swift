@@ -48,7 +48,8 @@ extension RecordBatch {
         append(reader)
     }
 
-    /// Appends a copy of a record whose structure is known to be right, and which is of the batch's model.
+    /// Appends a copy of a record whose structure is known to be right, and which is of the batch's
+    /// model.
     ///
     /// Neither is compared.
     public mutating func append(_ record: RecordReader) {
@@ -60,7 +61,8 @@ extension RecordBatch {
                 entity: Int32(truncatingIfNeeded: record.entityNumber)))
     }
 
-    /// Appends a copy of a record that the caller built after the layout of the entity with this number, checksum included.
+    /// Appends a copy of a record that the caller built after the layout of the entity with this
+    /// number, checksum included.
     ///
     /// Nothing is compared again: lengths, ends of the tail and header must be as the layout says.
     package mutating func append(built bytes: UnsafeRawBufferPointer, key: Int64, entity: Int) {
@@ -136,8 +138,8 @@ extension RecordBatch {
 
     /// Starts a record that is a copy of another one, key, version and all values included.
     ///
-    /// For changing a few values of an object that was read: set what becomes different, then call ``endRecord()``. The fields in the tail
-    /// (text, URIs, data) stay as they are.
+    /// For changing a few values of an object that was read: set what becomes different, then call
+    /// ``endRecord()``. The fields in the tail (text, URIs, data) stay as they are.
     ///
     /// - Parameter record: A record of the batch's model; not one of this batch.
     public mutating func beginRecord(copying record: RecordReader) {
@@ -154,7 +156,8 @@ extension RecordBatch {
         arena.append(contentsOf: record.bytes)
     }
 
-    /// Finishes the record: fills in the ends of null tail fields, version and checksum, and adds it to the batch.
+    /// Finishes the record: fills in the ends of null tail fields, version and checksum, and adds
+    /// it to the batch.
     public mutating func endRecord() {
         guard let layout = buildLayout else { preconditionFailure("endRecord without beginRecord") }
         fillEnds(upTo: buildFieldCount)
@@ -248,7 +251,8 @@ extension RecordBatch {
 
     /// Sets a reference or object-ID field to an object of the entity with number `entity`.
     ///
-    /// - Throws: Code `invalidValue` when the key is not positive or the entity is not the destination or a subentity of it.
+    /// - Throws: Code `invalidValue` when the key is not positive or the entity is not the
+    ///   destination or a subentity of it.
     public mutating func setReference(entity: Int, key: Int64, for field: RecordLayout.Field) throws(StoreError) {
         // The destination itself, as most references name it, needs no look at the model.
         guard key > 0,
@@ -275,7 +279,8 @@ extension RecordBatch {
     ///
     /// Text must be valid UTF-8; it is not checked here.
     ///
-    /// - Throws: Code `limitExceeded` when the record would become larger than ``RecordLayout/maximumByteCount``.
+    /// - Throws: Code `limitExceeded` when the record would become larger than
+    ///   ``RecordLayout/maximumByteCount``.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
         guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")
@@ -286,7 +291,8 @@ extension RecordBatch {
         buildNextVariable = field.index + 1
     }
 
-    /// Stores the current end of the tail into the slots of the tail fields from `buildNextVariable` to `limit`.
+    /// Stores the current end of the tail into the slots of the tail fields from
+    /// `buildNextVariable` to `limit`.
     mutating func fillEnds(upTo limit: Int) {
         guard buildNextVariable < limit else { return }
         let end = UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian
@@ -295,7 +301,7 @@ extension RecordBatch {
         let tail = buildTailOffset
         arena.withUnsafeMutableBytes { arena in
             for position in first..<last {
-                // SAFETY: between the start of the record and its tail, all of which the template filled.
+                // SAFETY: the bytes lie between the start of the record and its tail, which the template filled.
                 arena.storeBytes(of: end, toByteOffset: tail + 4 * position, as: UInt32.self)
             }
         }
@@ -343,7 +349,8 @@ extension RecordBatch {
 }
 
 extension RecordBatch {
-    /// Runs `body` with a function that gives a reader of the record at any index; neither may leave `body`.
+    /// Runs `body` with a function that gives a reader of the record at any index; neither may
+    /// leave `body`.
     @inlinable
     package func withReaders<Result>(
         _ body: ((Int) -> RecordReader) throws(StoreError) -> Result

@@ -3,10 +3,12 @@ internal import Foundation
 extension RecordBatch {
     /// Appends a record made of decoded values; properties that are not named are null.
     ///
-    /// Names are those of attributes and to-one relationships; an element of a composite may be named by its dotted path, and the
-    /// place in an ordered inverse by ``RecordLayout/orderFieldName(of:)``. Not for hot paths: see ``beginRecord(_:key:version:)``.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract entity, key below 1),
-    ///   `limitExceeded`. The batch is unchanged after an error.
+    /// Names are those of attributes and to-one relationships; an element of a composite may be
+    /// named by its dotted path, and the place in an ordered inverse by
+    /// ``RecordLayout/orderFieldName(of:)``. Not for hot paths: see
+    /// ``beginRecord(_:key:version:)``.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidValue`, `invalidRequest` (abstract
+    ///   entity, key below 1), `limitExceeded`. The batch is unchanged after an error.
     public mutating func append(
         _ id: ObjectID, version: UInt32 = 1, values: [String: Value]
     ) throws(StoreError) {
@@ -42,10 +44,11 @@ extension RecordBatch {
         }
     }
 
-    /// Sets a field of the record being built to a decoded value; see ``beginRecord(_:key:version:)``.
+    /// Sets a field of the record being built to a decoded value; see
+    /// ``beginRecord(_:key:version:)``.
     ///
-    /// - Throws: Code `invalidValue` when the value's type or range is not the field's. An integer is taken for a
-    ///   floating-point or decimal field when that loses nothing.
+    /// - Throws: Code `invalidValue` when the value's type or range is not the field's. An integer
+    ///   is taken for a floating-point or decimal field when that loses nothing.
     public mutating func set(_ value: Value, for field: RecordLayout.Field) throws(StoreError) {
         switch (value, field.kind) {
         case (.null, _): return

@@ -2,9 +2,9 @@
 ///
 /// The unit of every stream.
 ///
-/// Cursors fill a batch, loaders take one, so dynamic dispatch and allocation are paid per batch. A batch is reused: clear it with
-/// ``removeAll()``, which keeps its memory. Records in a batch have a sound structure; where they come from a file their checksums
-/// were compared too.
+/// Cursors fill a batch, loaders take one, so dynamic dispatch and allocation are paid per batch. A
+/// batch is reused: clear it with ``removeAll()``, which keeps its memory. Records in a batch have
+/// a sound structure; where they come from a file their checksums were compared too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -38,18 +38,18 @@ public struct RecordBatch: Sendable {
     var buildVersion: UInt32 = 0
     /// The first tail field that may still be set.
     var buildNextVariable = 0
-    /// How many fields the layout has, and where the tail starts in the arena.
+    /// The number of fields of the layout, and the offset of the tail in the arena.
     var buildFieldCount = 0
     var buildTailOffset = 0
 
     /// An empty batch for records of `model`.
     public init(model: ManagedObjectModel) { self.model = model }
 
-    /// How many records there are.
+    /// The number of records.
     public var count: Int { entries.count }
-    /// Whether there is none.
+    /// Whether the batch has no records.
     public var isEmpty: Bool { entries.isEmpty }
-    /// How many bytes the records have together.
+    /// The total number of bytes of the records.
     package var byteCount: Int { arena.count }
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { entries.count >= Self.capacityCount || arena.count >= Self.capacityBytes }
@@ -111,7 +111,7 @@ public struct Record: Sendable, Hashable {
 
     /// The object's identity.
     public var id: ObjectID { ObjectID(layout.entity, key: key) }
-    /// How often the object was written.
+    /// The number of times the object was written.
     public var version: UInt32 { withReader { $0.version } }
 
     /// Runs `body` with a reader of the record, valid only inside it.

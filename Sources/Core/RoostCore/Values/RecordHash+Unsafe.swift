@@ -2,9 +2,11 @@ internal import CXXHash
 
 /// The hashes that checksums and digests are made of: XXH3, 64 bits.
 public enum RecordHash {
-    /// The content hash of a record: XXH3-64 over everything after the version counter, seeded by the key.
+    /// The content hash of a record: XXH3-64 over everything after the version counter, seeded by
+    /// the key.
     ///
-    /// The version counter does not enter, so stores with the same content and different histories have equal digests.
+    /// The version counter does not enter, so stores with the same content and different histories
+    /// have equal digests.
     @usableFromInline package static func content(of record: UnsafeRawBufferPointer, key: Int64) -> UInt64 {
         guard record.count > RecordLayout.Header.entity, let base = record.baseAddress else { return 0 }
         let seed = UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15
@@ -12,7 +14,7 @@ public enum RecordHash {
             base + RecordLayout.Header.entity, record.count - RecordLayout.Header.entity, seed)
     }
 
-    /// What the version counter adds to a content hash to make the checksum, by exclusive or.
+    /// Returns the mask of a version counter: exclusive or with a content hash gives the checksum.
     @inlinable
     package static func versionMask(_ version: UInt32) -> UInt64 { UInt64(version) &* 0xD6E8_FEB8_6659_FD93 }
 

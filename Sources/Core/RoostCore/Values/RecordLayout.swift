@@ -1,16 +1,17 @@
-/// Where the values of one entity's records lie.
+/// The positions of the values in one entity's records.
 ///
 /// Computed once per entity of a model; see RECORD-FORMAT.md.
 ///
-/// A record is a header, a bitmap of nulls, one slot of natural width per field, and a tail with the bytes of strings and
-/// data. Reading one field is O(1) and touches nothing else. The layout follows from the entity's stored properties alone,
-/// so compatible models lay out alike.
+/// A record is a header, a bitmap of nulls, one slot of natural width per field, and a tail with
+/// the bytes of strings and data. Reading one field is O(1) and touches nothing else. The layout
+/// follows from the entity's stored properties alone, so compatible models have the same layouts.
 public final class RecordLayout: Sendable {
     /// One stored value of a record.
     public struct Field: Sendable, Hashable {
-        /// How a field's slot is to be read.
+        /// The type of value in a field's slot.
         public enum Kind: UInt8, Sendable, CaseIterable {
-            /// A decimal, 20 bytes: mantissa (16), exponent (2), sign (1: 1 for negative, 2 for NaN), zero (1).
+            /// A decimal, 20 bytes: mantissa (16), exponent (2), sign (1: 1 for negative, 2 for
+            /// NaN), zero (1).
             case decimal
             /// A UUID, 16 bytes in the order of its text.
             case uuid
@@ -20,7 +21,8 @@ public final class RecordLayout: Sendable {
             case polymorphicReference
             /// A to-one relationship, 8 bytes: the key.
             case reference
-            /// The position of the object in the ordered relationship back, 8 bytes; goes with the reference of that name.
+            /// The position of the object in the ordered relationship back, 8 bytes; goes with the
+            /// reference of that name.
             case order
             /// 8 bytes.
             case integer64
@@ -38,7 +40,8 @@ public final class RecordLayout: Sendable {
             case boolean
             /// No bytes: not null when the composite attribute itself is not null.
             case composite
-            /// UTF-8 in the tail; the slot holds the end, 4 bytes, counted from the start of the tail.
+            /// UTF-8 in the tail; the slot holds the end, 4 bytes, counted from the start of the
+            /// tail.
             case string
             /// A URI's text in the tail.
             case uri
@@ -65,13 +68,14 @@ public final class RecordLayout: Sendable {
             @usableFromInline package var isVariable: Bool { rawValue >= Kind.string.rawValue }
         }
 
-        /// The property's name; the dotted path of a composite's element; `name#order` for an order.
+        /// The property's name; the dotted path of a composite's element; `name#order` for an
+        /// order.
         public let name: String
-        /// How the slot is to be read.
+        /// The type of value in the slot.
         public let kind: Kind
         /// The field's position in ``RecordLayout/fields``, which is also its bit in the bitmap.
         public let index: Int
-        /// Where the slot starts, counted from the start of the record.
+        /// The offset of the slot from the start of the record.
         @usableFromInline package let byteOffset: Int
         /// The number of the destination entity, for references; else nil.
         @usableFromInline package let destination: Int?
@@ -120,7 +124,8 @@ public final class RecordLayout: Sendable {
     public let fields: [Field]
     /// The bytes before the tail.
     package let fixedByteCount: Int
-    /// The position of the first field whose bytes are in the tail; the count of fields if there is none.
+    /// The position of the first field whose bytes are in the tail; the count of fields if there is
+    /// none.
     package let firstVariableField: Int
     /// A record without values, to start from: every field null.
     @usableFromInline package let template: [UInt8]

@@ -1,7 +1,10 @@
-/// How fields of one layout become fields of another that hold the same: slots and tails as bytes, side by side in runs.
+/// A plan for copying fields of one layout to equal fields of another: slots and tails as bytes, in
+/// runs of adjacent fields.
 ///
-/// Made once for two layouts, used for many records: ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then
-/// ``RecordBatch/moveSlots(of:_:)``, then ``RecordBatch/moveTail(of:_:)`` for each of the ``tails`` among the tail fields that are set.
+/// Made once for two layouts, used for many records:
+/// ``RecordBatch/beginRecord(_:key:version:startingWith:)``, then ``RecordBatch/moveSlots(of:_:)``,
+/// then ``RecordBatch/moveTail(of:_:)`` for each of the ``tails`` among the tail fields that are
+/// set.
 package struct RecordMoves: Sendable {
     /// Slots that lie side by side in both layouts.
     struct Slots: Sendable {
@@ -10,7 +13,7 @@ package struct RecordMoves: Sendable {
         var count: Int
     }
 
-    /// Where the null bit of a field is in both layouts.
+    /// The position of a field's null bit in both layouts.
     struct NullBit: Sendable {
         var fromByte: Int
         var toByte: Int
@@ -22,9 +25,9 @@ package struct RecordMoves: Sendable {
     package struct Tail: Sendable {
         /// The first of the fields it sets.
         package let firstField: Int
-        /// How many fields there are.
+        /// The number of fields.
         package fileprivate(set) var count: Int
-        /// Where the slot of the first field is, in either layout.
+        /// The offset of the first field's slot, in either layout.
         let from: Int
         let to: Int
         /// Whether the first field starts at the beginning of the tail it comes from.

@@ -2,18 +2,19 @@ internal import Foundation
 
 /// A look at one record's bytes, valid only inside the closure it was passed to.
 ///
-/// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave the bytes. Fields are
-/// addressed by ``RecordLayout/Field`` of ``layout``; reading a null field gives zero, or no bytes.
+/// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave
+/// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``; reading a null field
+/// gives zero, or no bytes.
 public struct RecordReader {
     /// The record's bytes.
     public let bytes: UnsafeRawBufferPointer
     /// The object's key.
     public let key: Int64
-    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Whoever made it (a batch, a record, a
-    // store's snapshot) holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
+    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Its maker (a batch, a record, a store's snapshot)
+    // holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
-    /// How the record is laid out.
+    /// The layout of the record.
     @inlinable public var layout: RecordLayout { unownedModel.shape(entityNumber).layout }
     /// The model whose layouts apply.
     @inlinable package var model: ManagedObjectModel { ManagedObjectModel(resolved: unownedModel) }
@@ -84,7 +85,8 @@ public struct RecordReader {
             damagedObject: entity.map { ObjectID($0, key: key) })
     }
 
-    /// SAFETY: callers pass offsets below `layout.fixedByteCount`, which `init(checking:)` compared with the length.
+    /// SAFETY: callers pass offsets below `layout.fixedByteCount`, which `init(checking:)` compared
+    /// with the length.
     @inlinable
     static func load<T: BitwiseCopyable & FixedWidthInteger>(
         _ bytes: UnsafeRawBufferPointer, _ offset: Int, as type: T.Type
@@ -105,7 +107,8 @@ extension RecordReader {
     package var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
     /// The number of the root of the object's hierarchy.
     package var root: Int { unownedModel.shape(entityNumber).root }
-    /// How often the object was written: 1 after its insertion, one more after each update.
+    /// The number of times the object was written: 1 after its insertion, one more after each
+    /// update.
     @inlinable
     public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }
     /// The checksum that the record carries.
@@ -186,7 +189,8 @@ extension RecordReader {
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
 
-    /// The key and the concrete entity's number that a reference or object-ID field holds; nil when null.
+    /// The key and the concrete entity's number that a reference or object-ID field holds; nil when
+    /// null.
     @inlinable
     package func reference(_ field: borrowing RecordLayout.Field) -> (entity: Int, key: Int64)? {
         guard !isNull(field) else { return nil }
@@ -238,7 +242,8 @@ extension RecordReader {
     /// The value of the property with this name; throws code `unknownProperty`.
     public func value(_ name: String) throws(StoreError) -> Value { value(try layout.requireField(name)) }
 
-    /// Every field that is not null, by name: attributes, to-one relationships and their places; composites as a whole.
+    /// Every field that is not null, by name: attributes, to-one relationships and their places;
+    /// composites as a whole.
     ///
     /// What ``RecordBatch/append(_:version:values:)`` makes of them is the same record.
     public func values() -> [String: Value] {
@@ -249,9 +254,10 @@ extension RecordReader {
         return values
     }
 
-    /// Checks everything that the structure check leaves out: canonical bytes, valid UTF-8, known entities.
+    /// Checks everything that the structure check leaves out: canonical bytes, valid UTF-8, known
+    /// entities.
     ///
-    /// A record that passes is byte for byte the one that its values make.
+    /// A record that passes is byte for byte the record that its values make.
     /// - Throws: Code `corrupted`, naming object and property.
     package func validate() throws(StoreError) {
         try verifyChecksum()

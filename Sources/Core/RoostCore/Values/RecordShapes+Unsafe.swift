@@ -1,17 +1,18 @@
-/// What the structure of a record is checked against, by entity number.
+/// The data for checking the structure of records, by entity number.
 ///
-/// Belongs to a built model. It is asked for every record that is read, so it holds plain numbers: reading it costs no reference
-/// counting.
+/// Belongs to a built model. Every record that is read needs it, so it holds plain numbers: reading
+/// it costs no reference counting.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
-    // Proof of Sendable: the shapes are written in `init`, before anybody else has the object, and freed in `deinit`.
+    // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed in `deinit`.
 
     /// One entity's records.
     @usableFromInline
     struct Shape {
         @usableFromInline let fieldCount: Int
         @usableFromInline let fixedByteCount: Int
-        /// Where the slots of the fields in the tail start, which lie side by side up to the tail.
+        /// The offset of the first tail field's slot; the slots of tail fields lie side by side up
+        /// to the tail.
         @usableFromInline let firstVariableByteOffset: Int
         /// The number of the root of the entity's hierarchy.
         @usableFromInline let root: Int
@@ -40,7 +41,8 @@ final class RecordShapes: @unchecked Sendable {
 }
 
 extension ManagedObjectModel.Resolved {
-    /// The shape of an entity's records; the number of a record that follows another model is a mistake of the program.
+    /// The shape of an entity's records; the number of a record that follows another model is a
+    /// mistake of the program.
     @inlinable
     func shape(_ entity: Int) -> RecordShapes.Shape {
         precondition(entity < shapes.count, "the record follows another model than the batch or reader it is in")

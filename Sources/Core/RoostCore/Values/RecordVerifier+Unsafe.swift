@@ -1,7 +1,7 @@
 /// Checks records as they are read from a storage, one after the other.
 ///
-/// Checking a record counts no references and makes nothing but the reader it returns. The model must be held by the caller as long
-/// as the verifier and its readers are used.
+/// Checking a record counts no references and makes nothing but the reader it returns. The model
+/// must be held by the caller as long as the verifier and its readers are used.
 @usableFromInline  // Without it other modules of the package call what is inlinable, for each record.
 package struct RecordVerifier {
     // SAFETY: the caller holds the model, see above.
@@ -11,7 +11,7 @@ package struct RecordVerifier {
     @usableFromInline let root: Int
     @usableFromInline let comparesChecksums: Bool
 
-    /// What can be wrong with a record, in the order in which it is looked for.
+    /// A flaw of a record, in the order in which flaws are looked for.
     @usableFromInline
     enum Flaw {
         case header, unknownEntity, otherFields, overlap, length, checksum, otherHierarchy
@@ -22,8 +22,9 @@ package struct RecordVerifier {
     /// - Parameters:
     ///   - model: The model whose layouts apply.
     ///   - root: The number of the hierarchy's root.
-    ///   - comparesChecksums: Whether checksums are compared with the bytes. Without it only the structure is checked, which is
-    ///     enough for bytes that cannot have changed since a batch was made of them.
+    ///   - comparesChecksums: Whether checksums are compared with the bytes. Without it only the
+    ///     structure is checked, which is enough for bytes that cannot have changed since a batch
+    ///     was made of them.
     @inlinable
     package init(model: ManagedObjectModel, root: Int, comparesChecksums: Bool = true) {
         self.model = model.resolved
@@ -32,13 +33,14 @@ package struct RecordVerifier {
         self.comparesChecksums = comparesChecksums
     }
 
-    /// A reader of a record whose structure, checksum and hierarchy are right.
+    /// Returns a reader of a record after checking its structure, checksum and hierarchy.
     ///
-    /// - Throws: Code `corrupted`, always naming the object: by the hierarchy's root where its own entity cannot be told.
+    /// - Throws: Code `corrupted`, always naming the object: by the hierarchy's root if its own
+    ///   entity is unknown.
     /// - Complexity: O(bytes).
     @inlinable @inline(__always)
     package func record(_ bytes: UnsafeRawBufferPointer, key: Int64) throws(StoreError) -> RecordReader {
-        // What is wrong is asked again where something is: few records are damaged, and all are read.
+        // A flaw is looked for again to describe it: few records are damaged, and all are read.
         guard flaw(bytes, key: key) == nil else { throw error(bytes, key: key) }
         return RecordReader(unchecked: bytes, key: key, resolved: model)
     }
@@ -58,7 +60,8 @@ package struct RecordVerifier {
         return shapes[entity].root == root ? nil : .otherHierarchy
     }
 
-    /// What would let reading leave the bytes: lengths and ends that do not fit together, another entity's fields.
+    /// Returns a flaw that would make reading leave the bytes: lengths and ends that do not fit
+    /// together, another entity's fields.
     @inlinable @inline(__always)
     static func structuralFlaw(
         _ bytes: UnsafeRawBufferPointer, _ shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>

@@ -13,7 +13,8 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// Wraps a UUID.
     public init(_ uuid: UUID) { self.uuid = uuid }
 
-    /// The identity that follows from `bytes`, always the same: for stores of foreign formats, which have none of their own.
+    /// The identity that follows from `bytes`, always the same: for stores of foreign formats,
+    /// which have none of their own.
     ///
     /// Two stores have the same one only when their bytes are the same.
     public init(derivedFrom bytes: [UInt8]) {

@@ -1,12 +1,14 @@
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says: no surrogates, nothing overlong or cut off.
+    /// Whether the bytes are well-formed UTF-8, as table 3-7 of the Unicode standard says: no
+    /// surrogates, nothing overlong or cut off.
     ///
     /// ASCII goes eight bytes at a time.
     package var isValidUTF8: Bool { isASCII || isValidBeyondASCII }
 
     /// Whether no byte has its highest bit set.
     ///
-    /// Most texts of most stores; the last word overlaps the one before it, so that no byte is looked at alone.
+    /// Most texts of most stores; the last word overlaps the one before it, so that no byte is
+    /// looked at alone.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {

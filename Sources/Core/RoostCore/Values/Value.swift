@@ -4,8 +4,9 @@ public import Foundation
 ///
 /// A closed set: what no case can hold, no store can hold.
 ///
-/// Two values are equal exactly when their stored bytes are: NaN equals NaN of the same bits, 0.0 differs from −0.0, and
-/// the decimals 1.0 and 1.00 are equal. Predicates compare numerically instead; see ``FetchRequest/Predicate``.
+/// Two values are equal exactly when their stored bytes are: NaN equals NaN of the same bits, 0.0
+/// differs from −0.0, and the decimals 1.0 and 1.00 are equal. Predicates compare numerically
+/// instead; see ``FetchRequest/Predicate``.
 ///
 /// ```swift
 /// let row: [String: Value] = ["title": "Amelia", "plays": 4, "album": .objectID(album)]
@@ -109,7 +110,7 @@ extension Value: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, Expre
 }
 
 extension Value {
-    /// What kind of value this is, for messages: never the value itself.
+    /// The kind of this value, for messages: never the value itself.
     package var kindDescription: String {
         switch self {
         case .null: "null"
@@ -131,7 +132,8 @@ extension Value {
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
     /// The value for people and debuggers: never for storage, and never in an error's message.
     ///
-    /// Dates are printed as seconds: Foundation's own description of a `Date` traps on NaN and infinities.
+    /// Dates are printed as seconds: Foundation's own description of a `Date` traps on NaN and
+    /// infinities.
     public var description: String {
         switch self {
         case .null: "null"

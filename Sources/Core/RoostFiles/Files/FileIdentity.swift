@@ -1,17 +1,18 @@
 public import RoostCore
 
-/// What makes a file the same file under all its names: the device and the number it has there.
+/// The identity of a file, whatever its name: its device and its number on that device.
 ///
-/// Valid while the file exists or is open; numbers of deleted files are given away again.
+/// Valid while the file exists or is open; the numbers of deleted files are reused.
 public struct FileIdentity: Hashable, Sendable {
     /// The device the file is on.
     package let device: UInt64
     /// The file's number on the device.
     package let inode: UInt64
-    /// The size when the identity was taken; no part of the identity.
+    /// The size when the identity was taken; not part of the identity.
     public let byteCount: Int
 
-    /// When the contents last changed, in nanoseconds since 1970; no part of the identity.
+    /// The time of the last change of the contents, in nanoseconds since 1970; not part of the
+    /// identity.
     package let modificationNanoseconds: Int
 
     /// The number of names (hard links) that the file has; not part of the identity.
@@ -32,7 +33,8 @@ public struct FileIdentity: Hashable, Sendable {
         linkCount = status.linkCount
     }
 
-    /// Whether this is the same file as `other`, and nobody wrote to it between: neither size nor time of change differ.
+    /// Whether this is the same file as `other` and has not been written to since: size and
+    /// modification time are equal.
     public func isUnchanged(since other: Self) -> Bool {
         self == other && byteCount == other.byteCount && modificationNanoseconds == other.modificationNanoseconds
     }
@@ -47,23 +49,24 @@ public struct FileIdentity: Hashable, Sendable {
     }
 }
 
-/// Finds out that the file a store has open is no longer the one under its name.
+/// A check that the file a store has open is still the file under its name.
 ///
-/// A handle on a replaced file goes on working, and what it commits is lost; some libraries even write it into the new file.
-/// So make one before the library opens the file, and verify it right after that and at the beginning of every transaction.
+/// A handle on a replaced file still works, but its commits are lost; some libraries even write
+/// them into the new file. So create the check before the library opens the file, and verify it
+/// right after that and at the beginning of every transaction.
 public final class FileHandleCheck: Sendable {
     /// The file as it was found.
     package let identity: FileIdentity
     private let path: String
 
-    /// Remembers which file stands under `path`.
+    /// Remembers which file has the name `path`.
     public init(at path: String) throws(StoreError) {
         identity = try FileIdentity(at: path)
         self.path = path
     }
 
-    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has got no other name
-    /// (hard link).
+    /// Checks what ``verify(minimumByteCount:)`` checks, and that the file has no other name (hard
+    /// link).
     ///
     /// Call it when a write transaction begins, and again right before it is committed.
     ///
@@ -77,10 +80,11 @@ public final class FileHandleCheck: Sendable {
         return now
     }
 
-    /// Checks that nobody has changed the file since it was found, for a reader who could set no lock on it.
+    /// Checks that the file has not changed since it was found, for a reader that could not lock
+    /// it.
     ///
-    /// - Parameter now: The file as ``verify(minimumByteCount:)`` gave it; nil to look.
-    /// - Throws: `storeReplaced`, also where another file stands under the name.
+    /// - Parameter now: The file as ``verify(minimumByteCount:)`` returned it; nil to look.
+    /// - Throws: `storeReplaced`, also if another file has the name.
     package func verifyUnchanged(_ now: FileIdentity? = nil) throws(StoreError) {
         let found: FileIdentity
         if let now { found = now } else { found = try verify() }
@@ -92,11 +96,12 @@ public final class FileHandleCheck: Sendable {
         }
     }
 
-    /// Checks that the same file stands under the name; takes about a microsecond.
+    /// Checks that the name still refers to the same file; takes about a microsecond.
     ///
-    /// - Parameter minimumByteCount: What the library relies on being there.
+    /// - Parameter minimumByteCount: The size that the library relies on.
     /// - Returns: The file as it is now, with its size.
-    /// - Throws: `storeReplaced` for another file or none; `corrupted` when the file is shorter than it must be.
+    /// - Throws: `storeReplaced` for another file or none; `corrupted` when the file is shorter
+    ///   than it must be.
     @discardableResult
     public func verify(minimumByteCount: Int = 0) throws(StoreError) -> FileIdentity {
         let now: FileIdentity

@@ -3,11 +3,12 @@ internal import RoostSystem
 
 /// The files on which a library in this process holds POSIX locks.
 ///
-/// The system forgets all of a process's POSIX locks on a file as soon as the process closes any handle on it, whoever opened it.
-/// SQLite's locks are such. A store that has lost them works on, but the next program that closes the file takes itself for the
-/// last one and removes the write-ahead log, and every commit after that is lost. So whoever has a file open with such a library
-/// counts it in here, and RoostFiles, which closes no other way than through this, keeps its handles on the file until it is
-/// counted out.
+/// As soon as a process closes any handle on a file, the system drops all of the process's POSIX
+/// locks on it, whichever code opened the handle. SQLite uses such locks. A store that has lost
+/// them works on, but the next program that closes the file considers itself the last one and
+/// removes the write-ahead log, and every later commit is lost. So code that opens a file with such
+/// a library counts it in here. RoostFiles closes handles only through this type, which keeps its
+/// handles on the file until it is counted out.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()
@@ -39,13 +40,13 @@ public final class HeldFiles: Sendable {
         }
     }
 
-    /// Whether somebody in this process has the file under `path` open with a library that locks it.
+    /// Whether a library that locks files has the file under `path` open in this process.
     public func contains(_ path: String) -> Bool {
         guard let identity = try? FileIdentity(at: path) else { return false }
         return entries.withLock { $0[identity] != nil }
     }
 
-    /// A handle whose closing was put off, on the file under `path`; nil when there is none.
+    /// Takes a handle on the file under `path` whose closing was put off, or returns nil.
     ///
     /// The handle has no locks of its own.
     func takeHandle(_ path: String, forWriting: Bool, followingLinks: Bool) -> Int32? {
@@ -94,7 +95,7 @@ public final class HeldFiles: Sendable {
                     return
                 }
             }
-            // Inside the lock: nobody may count the file in and lock it between the look and the closing.
+            // Inside the lock, so that the file cannot be counted in and locked between the check and the closing.
             try OpenFile.closeNow(descriptor)
         }
     }

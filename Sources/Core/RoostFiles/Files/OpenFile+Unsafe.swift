@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// What `stat` says about a file, as far as it is used.
+/// The parts of a `stat` result that Roost uses.
 struct FileStatus {
     enum Kind { case regular, directory, symbolicLink, other(String) }
 
@@ -98,7 +98,8 @@ struct OpenFile: ~Copyable {
 
     /// Opens a file.
     ///
-    /// Never follows a link at the end of the path unless told so, never becomes a terminal, never waits for a pipe.
+    /// Never follows a link at the end of the path unless told so, never becomes a terminal, never
+    /// waits for a pipe.
     ///
     /// `isLockedElsewhere` says that a library in this process may have locked a file that is
     /// opened for writing; for one that is only read that is always taken for possible.
@@ -146,14 +147,15 @@ struct OpenFile: ~Copyable {
         if isClosedLater { try HeldFiles.shared.close(descriptor) } else { try Self.closeNow(descriptor) }
     }
 
-    /// Closes a descriptor of a file that nobody in this process has locked.
+    /// Closes a descriptor of a file that no library in this process has locked.
     static func closeNow(_ descriptor: Int32) throws(SystemError) {
-        // The descriptor is gone after EINTR too; a second call could close somebody else's.
+        // The descriptor is closed after EINTR too; a second call could close another caller's.
         guard systemClose(descriptor) == 0 || errno == EINTR else { throw SystemError(code: errno) }
     }
 
     deinit {
-        // Only files that were not written to, or whose use failed already, get here: there is no other error to report.
+        // Only files that were not written to, or whose use has already failed, get here: no other error needs to be
+        // reported.
         if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }

@@ -5,7 +5,8 @@ internal import RoostSystem
 ///
 /// Never maps it, never waits for a pipe.
 ///
-/// POSIX locks that this process has on the file stay, if the file is counted in with ``HeldFiles``.
+/// POSIX locks that this process has on the file stay, if the file is counted in with
+/// ``HeldFiles``.
 package struct RegularFile: ~Copyable, Sendable {
     private let file: OpenFile
     private let path: String
@@ -26,7 +27,7 @@ package struct RegularFile: ~Copyable, Sendable {
         self.path = path
     }
 
-    /// Which file it is, and its size and time of change now.
+    /// Returns the file's identity, with its current size and modification time.
     package func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)

@@ -9,7 +9,8 @@ package enum SmallFile {
     ///   - maximumByteCount: The most bytes it may have.
     ///   - noun: What the file is, for messages: `a model document`.
     /// - Returns: All its bytes.
-    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a directory or a device, `permissionDenied`, `limitExceeded`.
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for a directory or a device,
+    ///   `permissionDenied`, `limitExceeded`.
     package static func bytes(at path: String, maximumByteCount: Int, noun: String) throws(StoreError) -> [UInt8] {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: path, forWriting: false)

@@ -21,7 +21,7 @@ public struct WritableFile: ~Copyable {
         self.path = path
     }
 
-    /// Which file it is, and its size and time of change now.
+    /// Returns the file's identity, with its current size and modification time.
     package func identity() throws(StoreError) -> FileIdentity {
         do throws(SystemError) { return FileIdentity(try file.status) } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be examined", path: path)
@@ -56,7 +56,8 @@ public struct WritableFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error what was written may be lost although it still shows, and calling again proves nothing: write a new file.
+    /// After an error what was written may be lost although it still shows, and calling again
+    /// proves nothing: write a new file.
     public func sync() throws(StoreError) {
         do throws(SystemError) { try file.sync() } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be flushed to the disk", path: path)

@@ -1,9 +1,11 @@
 package import RoostCore
 
-/// The right to bring a new store under a name: one holder over all processes, from the first byte of the new store to its name.
+/// The right to create a store under a name, held by one caller in all processes from the first
+/// byte of the new store until it has the name.
 ///
-/// It does not keep anybody from using the store that has the name meanwhile. While it is held nobody else sweeps temporary
-/// siblings of the store away, so that one whose own lock is free for a moment is safe: between its last close and its renaming.
+/// A store that already has the name can still be used. While the claim is held, no other caller
+/// sweeps temporary siblings of the store, so a sibling is safe between its last close and its
+/// renaming, when its own lock is free for a moment.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>
     private let storePath: String
@@ -13,12 +15,12 @@ package final class DestinationClaim: Sendable {
         self.storePath = storePath
     }
 
-    /// Claims the name `path`, whether a store has it or not.
+    /// Claims the name `path`, whether or not a store has it.
     ///
     /// - Parameters:
     ///   - path: The name.
-    ///   - timeoutSeconds: How long to wait for somebody else who has the claim; 0 tries once.
-    ///   - isCancelled: Asked while waiting; true ends the wait. So does the cancellation of the
+    ///   - timeoutSeconds: How long to wait for another holder of the claim; 0 tries once.
+    ///   - isCancelled: Called while waiting; true ends the wait. So does the cancellation of the
     ///     task.
     /// - Returns: The claim, held.
     /// - Throws: `busy` when another caller has the claim; `cancelled`; what ``StoreLock`` throws.
@@ -34,7 +36,7 @@ package final class DestinationClaim: Sendable {
                 .busy, "Another conversion into '\(path)' is under way; wait for its end or choose another path"))
     }
 
-    /// The claim, or nil when somebody else has it.
+    /// Claims the name without waiting; returns nil if another caller has the claim.
     static func attempt(_ path: String) throws(StoreError) -> DestinationClaim? {
         while true {
             let file = try LockFile(forStoreAt: path, .claim, isWritable: true)
@@ -44,12 +46,13 @@ package final class DestinationClaim: Sendable {
         }
     }
 
-    /// Gives the name back, and removes the lock file when no store has come to stand beside it.
+    /// Releases the claim, and removes the lock file if no store has the name.
     ///
     /// Calling it again does nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // Whoever has the store's own lock is about to create or remove one; then the lock file is theirs.
+        // Another holder of the store's own lock is about to create or remove a store; then the lock file belongs to
+        // that store.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {

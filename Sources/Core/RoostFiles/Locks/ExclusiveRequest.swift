@@ -2,8 +2,8 @@ package import RoostCore
 
 /// A request to have a store alone, to which later openers of the store yield.
 ///
-/// ``StoreLock`` makes one while it waits. This one is for a caller that tries again and again, and
-/// holds no lock in between. It goes away with the process.
+/// ``StoreLock`` makes one while it waits. This one is for a caller that retries and holds no lock
+/// in between. The request ends with the process.
 package final class ExclusiveRequest: Sendable {
     private let file: Mutex<LockFile?>
 
@@ -17,7 +17,7 @@ package final class ExclusiveRequest: Sendable {
 
     deinit { withdraw() }
 
-    /// Makes the request where another one was in its way before.
+    /// Repeats the request if another one was in its way before.
     package func renew() { file.withLock { $0?.startWaiting() } }
 
     /// Withdraws the request.

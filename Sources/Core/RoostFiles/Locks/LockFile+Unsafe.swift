@@ -3,7 +3,8 @@ internal import RoostSystem
 
 /// An open lock file and the lock that is held on one region of it.
 ///
-/// Letting go of it drops the lock at once, also while a child process that is being started holds a copy of the open file.
+/// Deallocation releases the lock at once, even while a child process that is being started holds a
+/// copy of the open file.
 final class LockFile: Sendable {
     enum Kind { case none, shared, exclusive }
 
@@ -13,7 +14,8 @@ final class LockFile: Sendable {
 
     /// Opens, or creates, the lock file of a store without locking it.
     ///
-    /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user can only read will do.
+    /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user
+    /// can only read will do.
     init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
@@ -65,13 +67,13 @@ final class LockFile: Sendable {
 
     /// Sets the lock.
     ///
-    /// Returns false if somebody else's is in the way; the one held before is kept then.
+    /// Returns false if another opening's lock conflicts; the previous lock is kept then.
     func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region) }
 
     /// Sets the times of the file to now, for watches of it.
     func touch() {
-        // SAFETY: no times are read from a null pointer, which means now. Where the user may only read the file, who
-        // watches it finds out what changed without being told.
+        // SAFETY: no times are read from a null pointer, which means now. A user who may only read the file cannot
+        // signal a change; watchers then find it by looking.
         _ = futimens(file.descriptor, nil)
     }
 
@@ -83,16 +85,16 @@ final class LockFile: Sendable {
     /// waits.
     var isWaitedFor: Bool { isLocked(.waiting, against: croost_lock_shared) }
 
-    /// Whether another opening of the file has a lock on a region that is in the way of such a one.
+    /// Whether another opening of the file has a conflicting lock on a region.
     private func isLocked(_ region: Region, against lock: croost_lock) -> Bool {
         var found: Int64 = 0
         return croost_find_lock(file.descriptor, Int64(region.rawValue), 1, lock, &found) == 0 && found > 0
     }
 
-    /// Whether another opening of the file has said that it reads the store's file alone.
+    /// Whether another opening of the file has announced that it reads the store's file alone.
     var isFileReadAlone: Bool { isLocked(.fileReader, against: croost_lock_exclusive) }
 
-    /// Says to others that the store's file is read alone; that ends with the opening.
+    /// Announces that the store's file is read alone, until this opening is closed.
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
         // If this fails, the reader finds out when the file changes.
@@ -127,9 +129,11 @@ final class LockFile: Sendable {
         return true
     }
 
-    /// Removes the file, unless it holds something: then it is somebody's, and only happens to have the name of a lock file.
+    /// Removes the file if it is empty.
     ///
-    /// The file that is looked at is the open one, which is the one under the name as long as it is locked exclusively.
+    /// A file with contents belongs to the user and only happens to have the name of a lock file.
+    ///
+    /// Checks the open file, which is the file under the name while it is locked exclusively.
     func removeIfEmpty() throws(StoreError) {
         do throws(SystemError) {
             guard try file.status.byteCount == 0 else { return }
@@ -141,7 +145,7 @@ final class LockFile: Sendable {
 
     /// Whether the open file is still the one under its name.
     ///
-    /// If not, the lock on it excludes nobody.
+    /// If not, the lock on it excludes no other opener.
     var isCurrent: Bool { get throws(StoreError) { try currentIdentity != nil } }
 
     /// The identity of the open file; nil if it is no longer the file with its name.
@@ -163,7 +167,7 @@ final class LockFile: Sendable {
 }
 
 extension Region {
-    /// What stands behind the store's name in the name of the file that is locked.
+    /// The suffix that the locked file's name adds to the store's name.
     var suffix: String {
         // Where bytes cannot be locked apart from each other, each lock needs a file of its own.
         if self == .store || croost_locks_have_regions() != 0 { return StoreLock.suffix }

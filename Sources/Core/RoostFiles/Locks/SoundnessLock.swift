@@ -1,9 +1,9 @@
 package import RoostCore
 
-/// The knowledge that a store's file is sound, shared by all who have it open.
+/// The knowledge that a store's file is sound, shared by all openers of the store.
 ///
-/// The first opener, over all processes, examines the file while nobody else has it open; later ones rely on that as long as
-/// an earlier one is there. Hold a shared ``StoreLock`` around it.
+/// The first opener in any process examines the file before any other opener uses it; later ones
+/// rely on the result while an earlier one has it open. Hold a shared ``StoreLock`` around it.
 package final class SoundnessLock: Sendable {
     /// Whether this opener is the first, so that it examines the store.
     ///
@@ -18,11 +18,14 @@ package final class SoundnessLock: Sendable {
         (self.isExamining, self.storePath, self.timeoutSeconds) = (isExamining, storePath, timeoutSeconds)
     }
 
-    /// Joins those who know that the store at `path` is sound; if there are none, calls `examine` first.
+    /// Joins the openers that know that the store at `path` is sound; the first one calls
+    /// `examine`.
     ///
-    /// Nobody writes to the store during `examine`, as long as all writers join before they write. When it throws, nobody
-    /// relies on it.
-    /// - Throws: what `examine` throws; `busy` when another opener examines for longer than `timeoutSeconds`; what ``StoreLock`` throws.
+    /// Nothing writes to the store during `examine` if all writers join before they write. If it
+    /// throws, no opener relies on the store.
+    ///
+    /// - Throws: What `examine` throws; `busy` when another opener examines for longer than
+    ///   `timeoutSeconds`; what ``StoreLock`` throws.
     package static func enter(
         forStoreAt path: String, timeoutSeconds: Double, examine: () throws(StoreError) -> Void
     ) throws(StoreError) -> SoundnessLock {
@@ -51,7 +54,7 @@ package final class SoundnessLock: Sendable {
             if try file.set(.exclusive) {
                 return SoundnessLock(file, isExamining: true, storePath: path, timeoutSeconds: timeoutSeconds)
             }
-            // Whoever shares it has examined the file, or joined somebody who did.
+            // An opener that shares the lock has examined the file, or has joined one that did.
             if try file.set(.shared) {
                 return SoundnessLock(file, isExamining: false, storePath: path, timeoutSeconds: timeoutSeconds)
             }
@@ -79,7 +82,7 @@ package final class SoundnessLock: Sendable {
         StoreError(.busy, "'\(path)' is being examined by another process; try again later")
     }
 
-    /// Lets go.
+    /// Releases the lock.
     ///
     /// Calling it again does nothing.
     package func release() { file.withLock { $0 = nil } }

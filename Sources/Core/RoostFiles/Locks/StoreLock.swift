@@ -8,15 +8,15 @@ public import RoostCore
 /// all lock the same file. A store reached by two hard links has two locks:
 /// ``StoreFile/requireOneName(ofStoreAt:forWriting:acceptsLinks:)`` keeps it from being written.
 public final class StoreLock: Sendable {
-    /// Who else may hold the lock.
+    /// The two ways to hold the lock.
     public enum Mode: Sendable {
-        /// Others who share it too.
+        /// Other holders may share the lock.
         case shared
-        /// Nobody.
+        /// No other holder is allowed.
         case exclusive
     }
 
-    /// What stands behind the store's name in the lock file's.
+    /// The suffix that the lock file's name adds to the store's name.
     package static let suffix = ".lock"
 
     /// The path of the lock file of a store.
@@ -48,7 +48,8 @@ public final class StoreLock: Sendable {
 
     deinit { release() }
 
-    /// Locks the store at `path`, which need not exist yet, creating the lock file if there is none.
+    /// Locks the store at `path`, which need not exist yet, creating the lock file if there is
+    /// none.
     ///
     /// An opener that waits to have the store alone gets its turn: later requests for a shared lock
     /// wait for up to five seconds. (A process that shares the lock already may be what the opener
@@ -112,8 +113,8 @@ public final class StoreLock: Sendable {
     ///
     /// After an error the mode is as before.
     ///
-    /// Two holders that share the lock and both want it exclusively wait for each other until they time out. (Where the
-    /// system only has `flock`, the lock is released for an instant.)
+    /// Two holders that share the lock and both want it exclusively wait for each other until they
+    /// time out. (Where the system only has `flock`, the lock is released for an instant.)
     ///
     /// - Parameters:
     ///   - mode: The new mode.
@@ -140,13 +141,13 @@ public final class StoreLock: Sendable {
     /// ``readFileAlone()``.
     package var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
-    /// Says to other holders that this one reads the store's file without the log beside it, so
-    /// that they leave the file as it is as long as they can.
+    /// Announces that this holder reads the store's file without the log beside it, so that other
+    /// holders leave the file unchanged as long as they can.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
-    /// Lets go.
+    /// Releases the lock, which ends the signaling of commits.
     ///
-    /// Calling it again does nothing. Commits are not signaled any more.
+    /// Calling it again does nothing.
     public func release() { state.withLock { forget(&$0) } }
 
     private func forget(_ state: inout State) {
@@ -157,9 +158,9 @@ public final class StoreLock: Sendable {
         }
     }
 
-    /// Removes the lock file of a store that no longer exists, and lets go.
+    /// Removes the lock file of a store that no longer exists, and releases the lock.
     ///
-    /// A file that is not empty was not made as one, whatever its name says, and stays.
+    /// A file that is not empty was not created as a lock file, whatever its name, and stays.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     package func releaseRemovingFile() throws(StoreError) {
@@ -168,7 +169,7 @@ public final class StoreLock: Sendable {
                 throw StoreError(
                     .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
-            // First the name, then the lock: whoever gets the lock of a file without a name sees that and starts over.
+            // First the name, then the lock: a process that locks a file without a name notices that and starts over.
             try file.removeIfEmpty()
             forget(&state)
         }
@@ -199,15 +200,15 @@ extension StoreLock.Mode {
 
 /// The bytes of a lock file that are locked apart from each other.
 enum Region: Int32 {
-    /// Held by whoever has the store open, or alone by whoever creates or removes it.
+    /// Shared while a store is open; exclusive to create or remove it.
     case store = 0
     /// Held by the one writer.
     case writer = 1
-    /// Held by those who know that the store is sound.
+    /// Shared by openers that know that the store is sound; exclusive while one examines it.
     case sound = 2
-    /// Held by the one who brings a new store under the name.
+    /// Held by the caller that brings a new store under the name.
     case claim = 3
-    /// Held by one who waits to have the store alone.
+    /// Held by an opener that waits to have the store alone.
     case waiting = 4
     /// Shared by readers of the store's file that ignore what is beside it.
     case fileReader = 5

@@ -1,9 +1,11 @@
 public import RoostCore
 
-/// The writer's place at a store: one holder over all processes, taken and given back for each transaction.
+/// The right to write to a store, held by one writer in all processes for the length of a
+/// transaction.
 ///
-/// For libraries whose own lock cannot be waited for with a limit. It is a second byte of the file that ``StoreLock`` uses,
-/// or the file `<store>.writer.lock` where bytes cannot be locked apart, and independent of the first.
+/// For libraries whose own lock has no timeout. It is a second byte of the file that ``StoreLock``
+/// uses, or the file `<store>.writer.lock` where bytes cannot be locked separately, and independent
+/// of the first.
 public final class WriterLock: Sendable {
     private struct State {
         var file: LockFile?
@@ -19,7 +21,7 @@ public final class WriterLock: Sendable {
         storePath = path
     }
 
-    /// Takes the place, waiting up to `timeoutSeconds` for whoever has it.
+    /// Locks, waiting up to `timeoutSeconds` for another writer.
     ///
     /// Throws code `busy` after that, `closed` after ``close()``.
     public func lock(timeoutSeconds: Double) throws(StoreError) {
@@ -31,10 +33,10 @@ public final class WriterLock: Sendable {
             StoreError(.busy, "Another process is writing to '\(storePath)'; try again later"))
     }
 
-    /// Gives the place back.
+    /// Releases the lock.
     public func unlock() throws(StoreError) { _ = try set(.none) }
 
-    /// Closes the lock file, and gives the place back if it is held.
+    /// Closes the lock file, and releases the lock if it is held.
     public func close() { state.withLock { $0.file = nil } }
 
     private func set(_ kind: LockFile.Kind) throws(StoreError) -> Bool {

@@ -25,10 +25,11 @@ public protocol FileStoreType: PersistentStoreType {
     /// - Throws: `invalidRequest`.
     func requireValid(_ options: StoreOptions) throws(StoreError)
 
-    /// Makes an empty store in a new file and opens it.
+    /// Creates an empty store in a new file and opens it.
     ///
-    /// No other program knows the name: a crash may leave a part of a file there. The caller holds a
-    /// shared ``StoreLock`` of the file, so a storage that locks it must not ask for an exclusive one.
+    /// No other program knows the name: a crash may leave a part of a file there. The caller holds
+    /// a shared ``StoreLock`` of the file, so a storage that locks it must not ask for an exclusive
+    /// one.
     ///
     /// - Parameters:
     ///   - location: The store. The type creates the file, and refuses one that exists.
@@ -41,7 +42,7 @@ public protocol FileStoreType: PersistentStoreType {
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore
 
-    /// Makes the whole file of an empty store and closes it, before the file gets its name.
+    /// Creates the whole file of an empty store and closes it, before the file gets its name.
     ///
     /// Calls ``createUnpublished(_:model:options:)`` by default and closes the store. The caller
     /// flushes the file.
@@ -65,8 +66,8 @@ public protocol FileStoreType: PersistentStoreType {
 
     /// Whether a companion without its store holds nothing that anyone can miss.
     ///
-    /// Such a file is removed when a new store gets the name. A log, which may hold the last commits
-    /// of a store that was moved, is not expendable. False by default.
+    /// Such a file is removed when a new store gets the name. A log, which may hold the last
+    /// commits of a store that was moved, is not expendable. False by default.
     func isExpendable(_ file: CompanionFile) -> Bool
 
     /// Checks that the companions of a store belong to it, before anything is changed.
@@ -99,7 +100,7 @@ extension FileStoreType {
         try options.requireValidTimeout()
     }
 
-    /// Creates a store under a temporary name, and gives it its own when it is complete and flushed.
+    /// Creates a store under a temporary name, and renames it when it is complete and flushed.
     public func create(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
@@ -168,7 +169,7 @@ extension FileStoreType {
         try lock.releaseRemovingFile()
     }
 
-    /// Gives the closed store at `source` the name `destination`, atomically and durably.
+    /// Renames the closed store at `source` to `destination`, atomically and durably.
     ///
     /// Both must be in one directory.
     ///

@@ -19,7 +19,8 @@ public import RoostCore
 public protocol NameLockingStoreType: FileStoreType {
     /// Writes an empty store into a new file, and closes it.
     ///
-    /// The store need not be flushed. The caller removes the file and its companions after an error.
+    /// The store need not be flushed. The caller removes the file and its companions after an
+    /// error.
     ///
     /// - Parameters:
     ///   - path: The file, which is empty and locked by the caller.
@@ -33,9 +34,9 @@ public protocol NameLockingStoreType: FileStoreType {
     /// - Parameters:
     ///   - location: The store.
     ///   - options: How to open it.
-    ///   - lock: The lock of the store, held exclusively. The store changes it to a shared lock with
-    ///     ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release it after
-    ///     an error.
+    ///   - lock: The lock of the store, held exclusively. The store changes it to a shared lock
+    ///     with ``StoreLock/change(to:timeoutSeconds:)`` and holds it while it is open. Release it
+    ///     after an error.
     /// - Returns: The store, open.
     /// - Throws: As ``PersistentStoreType/open(_:options:)``.
     func open(
@@ -44,8 +45,8 @@ public protocol NameLockingStoreType: FileStoreType {
 }
 
 extension NameLockingStoreType {
-    /// Creates a store under a temporary name, gives it its own when it is complete and flushed, and
-    /// opens it.
+    /// Creates a store under a temporary name, gives it its own when it is complete and flushed,
+    /// and opens it.
     ///
     /// The name is locked all the time.
     public func create(

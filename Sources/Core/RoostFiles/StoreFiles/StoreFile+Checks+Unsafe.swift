@@ -2,14 +2,17 @@ public import RoostCore
 internal import RoostSystem
 
 extension StoreFile {
-    /// Checks, without opening it, that `path` is a regular file, or a symbolic link to one, that may be read.
+    /// Checks, without opening it, that `path` is a regular file, or a symbolic link to one, that
+    /// may be read.
     ///
-    /// Call it before a library gets the path: none of them expects a pipe, which they would wait for, or a device.
+    /// Call it before a library gets the path: none of them expects a pipe, which they would wait
+    /// for, or a device.
     ///
     /// - Parameters:
     ///   - path: The path that a library will be given.
     ///   - forWriting: Whether the file must be writable too.
-    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file, `permissionDenied`, `readOnly`.
+    /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
+    ///   `permissionDenied`, `readOnly`.
     public static func requireRegularFile(at path: String, forWriting: Bool) throws(StoreError) {
         let status = try self.status(of: path)
         guard status.isRegular else {
@@ -23,7 +26,8 @@ extension StoreFile {
         }
     }
 
-    /// Checks that nothing, not even a dangling link, stands under `path` and that its directory exists and may be written.
+    /// Checks that nothing exists at `path`, not even a dangling link, and that its directory
+    /// exists and is writable.
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `readOnly`.
     public static func requireAbsent(at path: String) throws(StoreError) {
@@ -53,8 +57,8 @@ extension StoreFile {
 
     /// Checks that a file that takes the place of the one at `path` can have the same owner.
     ///
-    /// - Throws: `permissionDenied` when the file is another user's and this one is not the superuser; `notFound`,
-    ///   `missingDirectory`.
+    /// - Throws: `permissionDenied` when the file is another user's and this one is not the
+    ///   superuser; `notFound`, `missingDirectory`.
     package static func requireKeepingOwner(at path: String) throws(StoreError) {
         let (user, owner) = (geteuid(), try status(of: path).owner)
         guard user == 0 || user == owner else {
@@ -64,10 +68,11 @@ extension StoreFile {
         }
     }
 
-    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is not one that can be read.
+    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is
+    /// not one that can be read.
     ///
-    /// For recognizing files by their content. Never blocks. POSIX locks that this process has on the file stay, if the file
-    /// is counted in with ``HeldFiles``.
+    /// For recognizing files by their content. Never blocks. POSIX locks that this process has on
+    /// the file stay, if the file is counted in with ``HeldFiles``.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
         // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
@@ -80,12 +85,12 @@ extension StoreFile {
             try file.close()
             return bytes
         } catch {
-            // A file that cannot be read is not recognized; whoever opens it gets the error.
+            // A file that cannot be read is not recognized; opening it reports the error.
             return nil
         }
     }
 
-    /// Up to `count` bytes at `offset`; fewer only at the end of the file.
+    /// Reads up to `count` bytes at `offset`; fewer only at the end of the file.
     static func readBytes(_ descriptor: Int32, count: Int, offset: Int) throws(SystemError) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
@@ -123,7 +128,8 @@ extension StoreFile {
         return overflow ? .max : Int(clamping: bytes)
     }
 
-    /// Throws code `unsupported` when `path` lies on a network file system, whose locks and mapped files cannot be relied on.
+    /// Throws code `unsupported` when `path` lies on a network file system, whose locks and mapped
+    /// files cannot be relied on.
     public static func refuseNetworkFileSystem(at path: String) throws(StoreError) {
         guard isUsable(path) else { throw error(errno: EINVAL, what: "cannot be examined", path: path) }
         var type: UInt64 = 0
@@ -163,7 +169,7 @@ extension StoreFile {
         #endif
     }
 
-    /// Whether something stands under this name: a file, a directory, or a symbolic link, wherever it leads.
+    /// Whether anything has this name: a file, a directory, or a symbolic link, dangling or not.
     ///
     /// False where this user may not look.
     package static func hasEntry(at path: String) -> Bool {
@@ -171,7 +177,7 @@ extension StoreFile {
         return true
     }
 
-    /// Whether two paths lead to the same file, through links of any kind.
+    /// Whether two paths refer to the same file, through links of any kind.
     ///
     /// False when either does not exist.
     package static func sameFile(_ a: String, _ b: String) -> Bool {
@@ -181,7 +187,8 @@ extension StoreFile {
         return left.device == right.device && left.inode == right.inode
     }
 
-    /// The path of the file a symbolic link leads to; `path` itself when it is no link, or leads nowhere.
+    /// Returns the path of the file that a symbolic link refers to; `path` itself if it is not a
+    /// link, or a dangling one.
     public static func resolvingLink(_ path: String) -> String {
         guard case .success(let status) = FileStatus.of(path, followingLinks: false), status.isSymbolicLink,
             let target = realpath(path, nil)
@@ -191,9 +198,10 @@ extension StoreFile {
         return String(cString: target)
     }
 
-    /// As ``resolvingLink(_:)``, from the root: it leads to the same file when the process goes to another directory.
+    /// Returns ``resolvingLink(_:)`` as an absolute path, which stays valid when the process
+    /// changes its working directory.
     ///
-    /// `path` as it is when the process's directory is gone.
+    /// The result stays relative if the working directory no longer exists.
     package static func absolutePath(_ path: String) -> String {
         let path = resolvingLink(path)
         guard path.utf8.first != UInt8(ascii: "/"), let directory = getcwd(nil, 0) else { return path }

@@ -31,19 +31,20 @@ public struct CompanionFile {
     }
 }
 
-/// The files that stores keep beside their own: logs, journals and locks, known by what follows the store's name in theirs.
+/// The files that stores keep beside their own: logs, journals and locks, known by what follows the
+/// store's name in theirs.
 ///
 /// Their formats belong to the types of the stores, which are asked.
 extension StoreFile {
-    /// Checks that no file beside `path`, where there is no store, could be taken for a companion of
+    /// Checks that no file beside `path`, where no store exists, could be taken for a companion of
     /// a new store.
     ///
-    /// Such a file may be anything: another store whose name ends so by chance, a user's file, or
-    /// the last commits of a store that was moved, which only their owner can judge. Files that hold
-    /// nothing are allowed: files that are empty or all zeros, and those that a type calls
+    /// Such a file may be anything: another store whose name happens to end that way, a user's
+    /// file, or the last commits of a store that was moved, which only their owner can judge. Files
+    /// without content are allowed: files that are empty or all zeros, and files that a type calls
     /// expendable; see ``FileStoreType/isExpendable(_:)``.
     ///
-    /// Reads the beginnings of the files, without any lock: call it where there is no store.
+    /// Reads the beginnings of the files, without any lock: call it only if no store exists.
     ///
     /// - Parameters:
     ///   - path: The name, at which nothing exists.
@@ -138,8 +139,8 @@ extension StoreFile {
         }
     }
 
-    /// Removes the files that stores that no longer exist have left beside `path`, where there is no
-    /// store, and that hold nothing.
+    /// Removes the files that stores that no longer exist have left beside `path`, where there is
+    /// no store, and that hold nothing.
     ///
     /// The caller holds the ``StoreLock`` of `path` exclusively.
     ///

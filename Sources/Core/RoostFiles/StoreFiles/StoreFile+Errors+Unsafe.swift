@@ -6,7 +6,7 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The `errno` value.
     package let code: Int32
 
-    /// Makes an error.
+    /// Creates an error.
     package init(code: Int32) { self.code = code }
 
     /// The system's text and the number.
@@ -22,7 +22,8 @@ extension StoreFile {
     ///
     /// - Parameters:
     ///   - code: The value of `errno` after the failed call.
-    ///   - what: What failed, as in "cannot be opened"; the message reads `'path' cannot be opened: …`.
+    ///   - what: What failed, as in "cannot be opened"; the message reads
+    ///     `'path' cannot be opened: …`.
     ///   - path: The file.
     /// - Returns: The error to throw.
     package static func error(errno code: Int32, what: String, path: String) -> StoreError {

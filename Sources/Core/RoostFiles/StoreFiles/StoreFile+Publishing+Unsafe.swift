@@ -22,9 +22,10 @@ extension StoreFile {
 
     /// Allocates the first `byteCount` bytes of a file on the disk.
     ///
-    /// Creates a missing file, for its owner alone. Existing content stays. For files that a library maps and writes: without the space, that kills
-    /// the process. Follows no link. Closing the file drops the POSIX locks that this process has
-    /// on it. A file that was created is removed after an error.
+    /// Creates a missing file, for its owner alone. Existing content stays. For files that a
+    /// library maps and writes: without the space, that kills the process. Follows no link. Closing
+    /// the file drops the POSIX locks that this process has on it. A file that was created is
+    /// removed after an error.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
@@ -51,8 +52,8 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error what was written to the file may be lost although it still shows, and calling again proves nothing:
-    /// write a new file.
+    /// After an error what was written to the file may be lost although it still shows, and calling
+    /// again proves nothing: write a new file.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile(path, O_RDONLY, followingLinks: true)
@@ -76,20 +77,23 @@ extension StoreFile {
         }
     }
 
-    /// Gives a finished file its name, atomically: at any instant the old file or the new one is there.
+    /// Renames a finished file to `path` atomically: at any instant either the old file or the new
+    /// one has the name.
     ///
     /// Durable on return.
     ///
-    /// The temporary file must have been flushed, and be in the directory of `path`. A file that is replaced passes its
-    /// permissions on, and its owner and group as far as this user may give them; where the group cannot be kept, the new one
-    /// may do what everybody may, and no more. The temporary file's lock file is removed with its name.
+    /// The temporary file must have been flushed, and be in the directory of `path`. It takes over
+    /// the permissions of a file that it replaces, and its owner and group if this user may set
+    /// them. If the group cannot be kept, the new group gets only permissions that all users have.
+    /// The temporary file's lock file is removed too.
     ///
     /// - Parameters:
-    ///   - temporary: The finished file; the name is gone afterwards.
+    ///   - temporary: The finished file; the name no longer exists afterwards.
     ///   - path: The name it gets.
     ///   - overwriting: Whether a file under `path` may be replaced.
-    /// - Throws: `alreadyExists`; `notAStore` when something other than a file stands under `path`; `permissionDenied`;
-    ///   `ioFailure`, after which the new file may be there already but not be durable. Nothing has changed with any other code.
+    /// - Throws: `alreadyExists`; `notAStore` if `path` is something other than a file;
+    ///   `permissionDenied`; `ioFailure`, after which the new file may be there already but not be
+    ///   durable. Nothing has changed with any other code.
     public static func publish(_ temporary: String, as path: String, overwriting: Bool) throws(StoreError) {
         let target = resolvingLink(path)
         guard isUsable(temporary), isUsable(target) else {
@@ -107,14 +111,15 @@ extension StoreFile {
         try remove(StoreLock.path(forStoreAt: temporary))
     }
 
-    /// Gives the file at `path` a second name in the same directory, where nothing may stand.
+    /// Gives the file at `path` a second name in the same directory, which must be free.
     ///
-    /// A store under two names has two locks, so one of the names must be known to nobody.
+    /// A store under two names has two locks, so one of the names must be unknown to other openers.
     ///
     /// - Parameters:
     ///   - name: The new name.
     ///   - path: The file.
-    /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`, `permissionDenied`, `notFound`.
+    /// - Throws: `unsupported` where the file system has no hard links; `alreadyExists`,
+    ///   `permissionDenied`, `notFound`.
     package static func addName(_ name: String, toFileAt path: String) throws(StoreError) {
         let target = resolvingLink(path)
         guard isUsable(name), isUsable(target) else {
@@ -145,15 +150,17 @@ extension StoreFile {
         }
     }
 
-    /// Gives a file of this user's the permissions of another one, and its owner and group as far as this user may.
+    /// Gives one of this user's files the permissions of another file, and its owner and group if
+    /// this user may set them.
     ///
-    /// Where the group cannot be kept, the file's own may do what everybody may, and no more. Nothing happens where nothing
-    /// stands under `target`.
+    /// If the group cannot be kept, the file's own group gets only permissions that all users have.
+    /// Does nothing if `target` does not exist.
     ///
     /// - Parameters:
     ///   - temporary: The file that gets the permissions.
     ///   - target: The file that has them.
-    /// - Throws: `notAStore` when something other than a file stands under `target`; `permissionDenied`, `ioFailure`.
+    /// - Throws: `notAStore` if `target` is something other than a file;
+    ///   `permissionDenied`, `ioFailure`.
     package static func takePermissions(for temporary: String, from target: String) throws(StoreError) {
         let old: FileStatus
         switch FileStatus.of(target, followingLinks: false) {
@@ -174,7 +181,7 @@ extension StoreFile {
                 // All bits set: the owner stays.
                 try !setOwner(file.descriptor, .max, old.group)
             {
-                // What the old group might do is not for another one; that gets what everybody might.
+                // Another group must not inherit the old group's permissions; it gets only what all users may do.
                 permissions &= 0o707 | (permissions & 0o007) << 3
             }
             if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
@@ -197,7 +204,7 @@ extension StoreFile {
 
     /// Removes a file, or a symbolic link itself.
     ///
-    /// A file that does not exist is no error.
+    /// Does nothing if the file does not exist.
     public static func remove(_ path: String) throws(StoreError) {
         guard isUsable(path) else { throw error(errno: EINVAL, what: "cannot be removed", path: path) }
         guard retrying({ unlink(path) }) == 0 || errno == ENOENT else {
@@ -205,10 +212,11 @@ extension StoreFile {
         }
     }
 
-    /// Removes what a crash left of temporary siblings of `path`: files of this user that nobody has locked.
+    /// Removes temporary siblings of `path` that a crash left: files of this user that are not
+    /// locked.
     ///
-    /// Does what it can: what cannot be removed is left for the next time. Nothing is removed while another caller has a
-    /// ``DestinationClaim`` on `path`.
+    /// A file that cannot be removed is left for the next call. Nothing is removed while another
+    /// caller has a ``DestinationClaim`` on `path`.
     ///
     /// - Parameters:
     ///   - path: The store.
@@ -218,12 +226,13 @@ extension StoreFile {
         sweepTemporarySiblings(of: path, companions: companions, holding: nil)
     }
 
-    /// Removes what a crash left of temporary siblings of `path`, also while the caller has the claim on `path`.
+    /// Removes temporary siblings of `path` that a crash left, also while the caller has the claim
+    /// on `path`.
     package static func sweepTemporarySiblings(
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
         guard claim == nil else { return removeTemporarySiblings(of: path, companions) }
-        // Without a lock file there is no claim, and none is made for it.
+        // Without a lock file no claim exists, and none is created.
         guard hasEntry(at: StoreLock.path(forStoreAt: path)) else {
             return removeTemporarySiblings(of: path, companions)
         }
@@ -246,7 +255,7 @@ extension StoreFile {
             }
             removeUnlocked(file, companions: companions)
         }
-        // Nobody needs the name of a file that is used without one.
+        // A file that is used without a name does not need it.
         for spill in entries.filter(SpillFile.isName) {
             let file = "\(directory)/\(spill)"
             guard case .success(let status) = FileStatus.of(file, followingLinks: false), status.isRegular,

@@ -7,8 +7,8 @@ extension StoreFile {
     /// Follows a symbolic link.
     ///
     /// - Throws: `notFound`, `missingDirectory`, `notAStore` for anything but a file,
-    ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, so that its bytes
-    ///   may be of two states.
+    ///   `permissionDenied`; `busy` if another program wrote to the file meanwhile, so that its
+    ///   bytes may be of two states.
     public static func contents(of path: String) throws(StoreError) -> [UInt8] {
         let file = try RegularFile(at: resolvingLink(path))
         let before = try file.identity()
@@ -22,7 +22,8 @@ extension StoreFile {
     /// Writes a whole file under a temporary name and gives it its own, atomically.
     ///
     /// At any instant either the old file or the new one exists. The file is durable on return.
-    /// Readers of the file need no lock. The caller must keep two writers apart: see ``WriterLock``.
+    /// Readers of the file need no lock. The caller must keep two writers apart: see
+    /// ``WriterLock``.
     ///
     /// - Parameters:
     ///   - bytes: The content of the file.

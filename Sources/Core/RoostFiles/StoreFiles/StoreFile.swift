@@ -1,11 +1,12 @@
 package import RoostCore
 internal import RoostSystem
 
-/// The file-system protocols every store uses: checking, creating, flushing, publishing and removing files.
+/// The file-system protocols every store uses: checking, creating, flushing, publishing and
+/// removing files.
 ///
-/// There is no other place in Roost that renames or flushes a store file. A path may be a symbolic link to a regular
-/// file: what happens then happens to the file it leads to, and lock and temporary files stand beside that one.
-/// Locks are tried once: no call here waits until another process releases one.
+/// No other code in Roost renames or flushes a store file. A path may be a symbolic link to a
+/// regular file: operations then apply to the file it refers to, and lock and temporary files are
+/// beside that file. Locks are tried once: no call here waits until another process releases one.
 public enum StoreFile {
     /// The directory of a path: `"."` for a bare name.
     package static func directory(of path: String) -> String {
@@ -20,9 +21,11 @@ public enum StoreFile {
         return String(path[path.utf8.index(after: slash)...])
     }
 
-    /// A new random path beside `path`, for a file that is built there and then published: `.<name>.<random>.roost-tmp`.
+    /// A new random path beside `path`, for a file that is built there and then published:
+    /// `.<name>.<random>.roost-tmp`.
     ///
-    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:companions:)`` removes those that nobody has locked.
+    /// Lock it with ``StoreLock`` before creating it: ``sweepTemporarySiblings(of:companions:)``
+    /// removes temporary files that are not locked.
     public static func temporarySibling(of path: String) -> String {
         let target = resolvingLink(path)
         let random = UInt64.random(in: .min ... .max).hexadecimal
@@ -43,9 +46,10 @@ public enum StoreFile {
         return StoreLocation(type: location.type, path: temporarySibling(of: location.path))
     }
 
-    /// What the name of each temporary sibling of `path` begins with.
+    /// Returns the prefix that the names of all temporary siblings of `path` share.
     ///
-    /// A sibling of a temporary file counts as one of the file that it is built for, so that sweeping for that file finds it.
+    /// A sibling of a temporary file counts as a sibling of the file that it is built for, so that
+    /// sweeping for that file finds it.
     static func temporaryPrefix(for path: String) -> String {
         let name = name(of: path)
         guard name.hasPrefix("."), name.hasSuffix(temporarySuffix) else { return ".\(name)." }
@@ -59,7 +63,8 @@ public enum StoreFile {
 
     static let temporarySuffix = ".roost-tmp"
 
-    /// A new path beside `path` under which a store is kept that another one takes the place of: `<name>.backup-<uuid>`.
+    /// A new path beside `path` for a backup of a store that is being replaced:
+    /// `<name>.backup-<uuid>`.
     package static func backupSibling(of path: String) -> String {
         resolvingLink(path) + backupInfix + "\(StoreUUID())"
     }
@@ -83,8 +88,8 @@ public enum StoreFile {
     /// The suffixes of lock files: one file for all locks of a store, or one for each.
     static let lockSuffixes = [StoreLock.suffix, ".writer.lock", ".sound.lock", ".claim.lock"]
 
-    /// Returns the temporary sibling of `path` that the directory entry `entry` is or belongs to; nil
-    /// for any other name.
+    /// Returns the temporary sibling of `path` that the directory entry `entry` is or belongs to;
+    /// nil for any other name.
     ///
     /// - Parameters:
     ///   - entry: The name of a file in the directory of `path`.
@@ -108,7 +113,8 @@ public enum StoreFile {
         return prefix + random + temporarySuffix
     }
 
-    /// A text in which the names of temporary siblings of `path` are replaced by `path`, which its reader knows.
+    /// A text in which the names of temporary siblings of `path` are replaced by `path`, which its
+    /// reader knows.
     package static func namingStore(_ path: String, in text: String) -> String {
         let target = resolvingLink(path)
         let prefix = "\(directory(of: target))/\(temporaryPrefix(for: target))"

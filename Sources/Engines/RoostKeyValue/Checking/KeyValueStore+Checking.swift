@@ -1,7 +1,8 @@
 public import RoostCore
 
 extension KeyValueStore {
-    /// Examines the storage's structure, every record's bytes, every entry against the records and back, and the recorded tally.
+    /// Examines the storage's structure, every record's bytes, every entry against the records and
+    /// back, and the recorded tally.
     ///
     /// - Complexity: O(*n* log *n*) in records, links and entries; constant memory.
     public func examineIntegrity() throws(StoreError) -> [StoreFinding] {
@@ -26,7 +27,7 @@ final class StoreCheck {
     private(set) var findings: [StoreFinding] = []
     private var counts: [String: Int] = [:]
     private var tally: StoreTally
-    /// How many entries each space must have, as the records say.
+    /// The number of entries that each space must have according to the records.
     private var expected: [KeySpace: Int] = [:]
     private var highestKeys: [Int: Int64] = [:]
 
@@ -87,7 +88,7 @@ final class StoreCheck {
         }
     }
 
-    /// What the number that a key begins with stands for.
+    /// Returns the name of the relationship, constraint or index whose number a key begins with.
     private func name(_ key: StorageKey, _ space: KeySpace) -> String {
         guard let number = key.number else { return "nothing" }
         switch space {

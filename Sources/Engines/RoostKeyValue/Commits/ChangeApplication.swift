@@ -16,9 +16,9 @@ struct ChangeApplication {
     private var conflicts = ChangeConflicts()
     /// Objects that stay and refer to deleted ones, where the change set asks for them.
     private var denials = DeleteDenials()
-    /// Entries that go, of one object.
+    /// Entries to remove, of one object.
     private var gone = EntryArena()
-    /// Entries that are put after all that go are gone: one object may take over what another gives up.
+    /// Entries to put once all removals are done: one object may take over what another gives up.
     private var pending = EntryArena()
     /// The unique values among them.
     private var claims = UniquenessClaims()
@@ -52,7 +52,7 @@ struct ChangeApplication {
         let previous = tally.generation
         let unchanged = try requirements.unchangedConflicts()
         try writeUpdates()
-        // Before the deletes: a link that the change set removes does not stand against a delete.
+        // Before the deletes: a link that the change set removes does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
                 for link in batch.links { try remove(link, batch.relationship) }
@@ -179,7 +179,8 @@ struct ChangeApplication {
         }
     }
 
-    /// Calls `body` with the key of a record and its bytes at a version; they are copied only where they are at another one.
+    /// Calls `body` with the key of a record and its bytes at a version; they are copied only where
+    /// they are at another one.
     private mutating func put<Result>(
         _ record: RecordReader, version: UInt32, _ place: ObjectPlace,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
@@ -230,7 +231,7 @@ struct ChangeApplication {
     ) throws(StoreError) {
         let owner = model.relationships[number]
         let isSource = space == .links
-        // The source refers by the relationship itself, the target by the inverse if there is one.
+        // The source refers by the relationship itself, the target by the inverse, if any.
         guard let back = isSource ? owner.inverse : number else { return }
         let (entity, key) = isSource ? (owner.destination, link.target) : (owner.source, link.source)
         let place = ObjectPlace(root: model.entities[entity].root, key: key)

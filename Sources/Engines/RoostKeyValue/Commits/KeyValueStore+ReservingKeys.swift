@@ -5,7 +5,7 @@ struct KeyBlock: Sendable {
     /// The next key to hand out, and the first that is not set aside.
     var next: Int64
     var limit: Int64
-    /// How many keys to set aside next time.
+    /// The number of keys to set aside next time.
     var size: Int64 = KeyBlock.smallestSize
 
     static let smallestSize: Int64 = 64
@@ -21,11 +21,13 @@ struct KeyBlock: Sendable {
 }
 
 extension KeyValueStore {
-    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller, in any process, gets them again.
+    /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller,
+    /// in any process, gets them again.
     ///
-    /// Blocks of 64 to 4096 keys are written down as used and handed out from memory, so most calls write nothing. What is left
-    /// of a block is given back by ``close()``; a crash leaves a gap.
-    /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when the keys run out; `busy`.
+    /// Blocks of 64 to 4096 keys are written down as used and handed out from memory, so most calls
+    /// write nothing. What is left of a block is given back by ``close()``; a crash leaves a gap.
+    /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when
+    ///   the keys run out; `busy`.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let root = try model.requireEntity(entity).root
@@ -44,8 +46,8 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // What another thread set aside meanwhile is kept if it is larger; the rest becomes a gap. A block that goes on
-            // where the old one ends, as it does without other programs, takes the old one's rest along.
+            // A larger block that another thread set aside meanwhile is kept; the rest of this one becomes a gap. A block that starts where the old
+            // one ends, as it does without other programs, includes the rest of the old one.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted
@@ -54,7 +56,7 @@ extension KeyValueStore {
         }
     }
 
-    /// Writes down that at least `least` and at best `best` more keys are used.
+    /// Records that at least `least` and at best `best` more keys are used.
     private func setAside(_ least: Int64, atBest best: Int64, root: Int, _ entity: EntityName) throws(StoreError)
         -> KeyBlock
     {
@@ -71,9 +73,10 @@ extension KeyValueStore {
         }
     }
 
-    /// Notes the highest keys that were used, so that nothing up to them is handed out that was not reserved.
+    /// Notes the highest keys that were used, so that no key up to them is handed out later.
     ///
-    /// Behind a key that nobody set aside the rest of a block is a gap: others below it may be used too.
+    /// The used keys need not be reserved ones. A block skips its keys up to the highest used key,
+    /// since keys below that may be used too.
     func noteUsedKeys(_ highest: [(root: Int, key: Int64)]) {
         state.withLock { state in
             for (root, key) in highest {
@@ -83,9 +86,10 @@ extension KeyValueStore {
         }
     }
 
-    /// Gives back what was set aside and not handed out, where nobody set aside more since.
+    /// Gives back keys that were set aside and not handed out, unless more were set aside since.
     ///
-    /// Keys that are never used may leave gaps, so a store that cannot be written now keeps its mark: nothing is lost by that.
+    /// Unused keys are only gaps, so nothing is lost if a store that cannot be written now keeps
+    /// its mark.
     func returnKeys(_ blocks: [Int: KeyBlock]) {
         let unused = blocks.filter { $0.value.remaining > 0 }.sorted { $0.key < $1.key }
         guard !isReadOnly, !unused.isEmpty else { return }

@@ -9,14 +9,14 @@ enum LinkKeys {
         return (key, inverseKey)
     }
 
-    /// Makes the key under which a link stands, seen from its source.
+    /// Makes the key of a link, as seen from its source.
     static func fill(_ key: inout StorageKey, _ link: Link, _ relationship: Int) {
         key.start(ShortKey(relationship, from: link.source, place: link.order, to: link.target))
     }
 }
 
 extension KeyValueWriter {
-    /// Adds a normalized link, in the place of the one between the same objects if there is one.
+    /// Adds a normalized link, replacing any link between the same objects.
     ///
     /// Returns whether anything changed.
     func addLink(
@@ -52,10 +52,10 @@ extension KeyValueWriter {
         tally.relationships[relationship].remove(RecordHash.link(link, of: relationship))
     }
 
-    /// The stored link between the same objects, with its places; nil where there is none.
+    /// Returns the stored link between the same objects, with its places, or nil.
     ///
-    /// Where one end has no order its place is 0 and the key is known; only where both have one is it searched for, among the
-    /// links of the source.
+    /// An end without order has place 0, which makes the key known. Only if both ends are ordered
+    /// are the links of the source searched.
     func storedLink(_ link: Link, _ number: Int, _ model: ManagedObjectModel) throws(StoreError) -> Link? {
         let relationship = model.relationships[number]
         let unplaced = LinkKeys.keys(Link(link.source, link.target), number)

@@ -8,7 +8,8 @@ extension StorePlan {
             existing: existing)
     }
 
-    /// The keys of the stored objects that have these unique values; more than one only in a damaged store.
+    /// The keys of the stored objects that have these unique values; more than one only in a
+    /// damaged store.
     ///
     /// Where the values are shortened in the key, the records decide.
     func holders(
@@ -43,7 +44,8 @@ extension StorePlan {
         return found
     }
 
-    /// The object in the entry of unique values that are in its key as a whole; nil without an entry.
+    /// The object in the entry of unique values that are in its key as a whole; nil without an
+    /// entry.
     func holder(_ key: UnsafeRawBufferPointer, _ reader: any KeyValueReader) throws(StoreError) -> Int64? {
         var holder: Int64?
         try reader.withValue(of: key, in: .unique) { (value) throws(StoreError) in

@@ -11,7 +11,8 @@ struct UniquenessClaims {
     }
 
     private var claims: [Claim] = []
-    /// Their keys, in the same order: of two objects of one change that claim the same values, the first has them.
+    /// Their keys, in the same order: of two objects of one change that claim the same values, the
+    /// first has them.
     private var keys = EntryArena()
 
     /// Notes that an object has the values that `key` in the space `unique` stands for.
@@ -22,7 +23,8 @@ struct UniquenessClaims {
 
     /// Puts all of them.
     ///
-    /// The records are written, and what the change takes from other objects is gone.
+    /// Call it after the records are written and the values that the change takes from other
+    /// objects are removed.
     ///
     /// - Throws: `constraintViolations` with every claim to values of another object.
     func put(_ writer: any KeyValueWriter, _ plan: StorePlan) throws(StoreError) {
@@ -56,7 +58,7 @@ struct UniquenessClaims {
         if key.count < plan.keyLimit {
             return try writer.insert(key, number: claim.object, in: .unique) ? nil : try plan.holder(key, writer)
         }
-        // The key is shortened: whether the values are the same, only the records can tell.
+        // The key is shortened, so only the records show whether the values are the same.
         var holder: Int64?
         let root = plan.entities[claim.entity].root
         try writer.withRecord(claim.object, root: root, model: plan.model) { (record) throws(StoreError) in

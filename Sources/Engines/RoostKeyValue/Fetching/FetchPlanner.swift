@@ -3,20 +3,21 @@ internal import RoostQuery
 
 /// Finds the best way to the objects that can meet a request's predicate.
 ///
-/// It looks at the predicate and the model, not at the objects; what it finds changes how fast an answer comes, never the answer.
-/// The request must have been compiled before (``RecordFilter``), so that names, types and nesting are right.
+/// It looks at the predicate and the model, and at numbers of objects, but not at objects. Its
+/// choice affects how fast an answer comes, never the answer. The request must have been compiled
+/// before (``RecordFilter``), so that names, types and nesting are right.
 struct FetchPlanner {
     let entity: ManagedObjectModel.Entity
     /// Whether objects of subentities are asked for.
     let includesSubentities: Bool
-    /// Tells how many objects of an entity there are, which is asked only where it decides.
+    /// The source of object counts, which are read only when a choice depends on them.
     private let snapshot: KeyValueSnapshot
-    /// How many relationships lead to the entity of this request from the one that was asked for.
+    /// The number of relationships between the requested entity and the entity of this request.
     private let hopCount: Int
 
-    /// Behind so many relationships no other way is looked for.
+    /// The number of relationships after which no access through further ones is tried.
     private static let maximumHopCount = 8
-    /// So many ranges of one index are looked up at most.
+    /// The maximum number of ranges of one index to look up.
     private static let maximumRangeCount = 100_000
 
     /// A planner of requests for objects of an entity.
@@ -32,10 +33,11 @@ struct FetchPlanner {
     private var model: ManagedObjectModel { snapshot.model }
     private var plan: StorePlan { snapshot.plan }
 
-    /// The best plan for conditions all of which must be met.
+    /// Returns the best plan for a request.
     ///
-    /// Without a condition that leads to an index, one is gone through only to sort for a limit, where nothing remains to be filtered:
-    /// else it might have to be read to its end, which takes much longer than reading all objects.
+    /// Without conditions, an index is read only to sort for a limit. With conditions that no index
+    /// covers it might have to be read to its end, which takes much longer than reading all
+    /// objects.
     func planned(_ checked: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         let request = checked.request
         let conjuncts = request.predicate?.conjuncts ?? []
@@ -57,7 +59,8 @@ struct FetchPlanner {
         return PlannedFetch(entity: entity, request: checked, conjuncts: conjuncts, choice: choice, order: order)
     }
 
-    /// The best way for conditions all of which must be met; nil when only reading all objects will do.
+    /// Returns the best access for conditions that must all be met; nil when all objects must be
+    /// read.
     func choice(_ conjuncts: [FetchRequest.Predicate]) throws(StoreError) -> AccessChoice? {
         var best: AccessChoice?
         var conditions: [String: IndexedCondition] = [:]
@@ -119,9 +122,10 @@ struct FetchPlanner {
 
     // MARK: OR
 
-    /// A way that finds everything that one of the members is true for: one for each of them.
+    /// Returns an access to the objects for which any member is true: the union of one for each.
     ///
-    /// What several members say of the objects behind one relationship is asked of those objects together.
+    /// Conditions of several members on the objects of one relationship become one request for
+    /// those objects.
     private func union(_ members: [FetchRequest.Predicate], _ position: Int) throws(StoreError) -> AccessChoice? {
         var related: [Int: [RelatedCondition]] = [:]
         var choices: [(choice: AccessChoice, conjunctCount: Int)] = []
@@ -155,7 +159,7 @@ struct FetchPlanner {
 
     // MARK: The object's own properties
 
-    /// What comparisons say about a property together.
+    /// The combined condition of comparisons on one property.
     private struct IndexedCondition {
         var condition: FieldCondition
         /// The conjuncts that say it.
@@ -183,7 +187,7 @@ struct FetchPlanner {
             || plan.constraints.contains { $0.fields.contains { $0.index == field.index } }
     }
 
-    /// The objects whose to-one relationship leads to given ones.
+    /// Returns an access to the objects whose to-one relationship refers to given objects.
     private func references(
         _ field: RecordLayout.Field, _ comparison: FetchRequest.Comparison, _ position: Int
     ) -> AccessChoice? {
@@ -235,9 +239,11 @@ struct FetchPlanner {
         return best
     }
 
-    /// The entries that conditions on an index's properties leave; nil when there is none on the first one.
+    /// Returns an access to the entries that meet conditions on an index's properties; nil without
+    /// a condition on the first property.
     ///
-    /// Used are those on the leading properties up to, and with, the first that is not a list of values.
+    /// It uses conditions on the leading properties, up to and including the first that is not a
+    /// list of values.
     private func entries(
         of values: StorePlan.Values, _ space: KeySpace, _ conditions: [String: IndexedCondition]
     ) -> AccessChoice? {
@@ -309,9 +315,11 @@ struct FetchPlanner {
 
     // MARK: Other objects
 
-    /// The objects from which a relationship leads to those that meet a condition.
+    /// Returns an access to the objects that refer by a relationship to objects that meet a
+    /// condition.
     ///
-    /// Those are found by a request of their own; where that has to read all of them, only if they are not many more.
+    /// The latter are found by a request of their own. If that has to read all of them, this access
+    /// is used only if they are not many more.
     private func sources(_ related: RelatedCondition) throws(StoreError) -> AccessChoice? {
         guard hopCount < Self.maximumHopCount else { return nil }
         let relationship = related.relationship
@@ -329,7 +337,7 @@ struct FetchPlanner {
             }
             rank = AccessRank(kind: .scanOfOthers)
         }
-        // What a to-one relationship of theirs names need not exist.
+        // The object that a to-one relationship of theirs names need not exist.
         let exist = if case .field = relationship.storage { true } else { false }
         return AccessChoice(
             access: .sources(relationship, of: inner, atLeast: related.leastCount), rank: rank,
@@ -341,7 +349,8 @@ extension FetchRequest.Comparison {
     /// Whether strings are compared as they are.
     var comparesBytes: Bool { options.subtracting(.normalized).isEmpty }
 
-    /// The constants that the left side is compared with: one, or those of a list; nil for anything else.
+    /// The constants that the left side is compared with: one, or those of a list; nil for anything
+    /// else.
     var constants: [Value]? {
         switch (self.operator, right) {
         case (.isIn, .aggregate(let members)), (.between, .aggregate(let members)):
@@ -360,7 +369,8 @@ extension FetchRequest.Comparison {
 }
 
 extension [Int64] {
-    /// The keys in ascending order, each once; those that one index entry after the other named are in it mostly.
+    /// Returns the keys in ascending order without duplicates; keys from consecutive index entries
+    /// mostly are already.
     func inOrder() -> [Int64] {
         guard !zip(self, dropFirst()).allSatisfy({ $0 < $1 }) else { return self }
         var ordered: [Int64] = []

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a comparison with constants says about a field, as ranges of its index encoding.
+/// A comparison of a field with constants, as ranges of the field's index encoding.
 ///
-/// The ranges are those of the encoding in ascending order, first byte included; see ``IndexKeyEncoding``. They hold exactly the
-/// values for which the comparison is true.
+/// The ranges are those of the encoding in ascending order, first byte included; see
+/// ``IndexKeyEncoding``. They hold exactly the values for which the comparison is true.
 struct FieldCondition: Sendable {
-    /// How few values are expected to be left, the best first.
+    /// The selectivity of a condition; the cases expected to leave the fewest values come first.
     enum Strength: Int, Comparable, Sendable {
         case values, prefix, range, halfRange
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -21,11 +21,11 @@ struct FieldCondition: Sendable {
     /// Whether null is not among what is left.
     var excludesNull: Bool { ranges.allSatisfy { $0.start.bytes.first == 1 } }
 
-    /// The condition of a comparison; nil where an index cannot tell, or not exactly.
+    /// The condition of a comparison; nil if an index cannot answer it exactly.
     ///
     /// - Parameters:
     ///   - field: The left side.
-    ///   - comparison: How it compares.
+    ///   - comparison: The operator.
     ///   - values: The constants on the right side: one, the two of `BETWEEN`, or all of `IN`.
     ///   - model: The model that object IDs are of.
     init?(
@@ -79,7 +79,7 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field, model) else { return nil }
-        // NaN has no order; a constant that is one leaves nothing, and one in an index is behind everything else.
+        // NaN has no order: compared with it nothing is left, and in an index it comes after everything else.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -99,7 +99,7 @@ struct FieldCondition: Sendable {
         self.strength = strength
     }
 
-    /// What both conditions leave.
+    /// Returns the values that meet both conditions.
     func intersection(_ other: Self) -> Self {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
@@ -117,8 +117,8 @@ struct FieldCondition: Sendable {
 
 /// A constant's place among the encoded values of a field.
 ///
-/// Where the field can hold the constant, the range has this one value; where it cannot, as 2.5 among integers, the range is empty
-/// and stands where the constant would.
+/// If the field can hold the constant, the range has this one value. If it cannot, such as 2.5
+/// among integers, the range is empty and at the place where the constant would be.
 private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
@@ -177,7 +177,7 @@ private struct EncodedConstant {
         self.isUnordered = isUnordered
     }
 
-    /// What equals nothing and has no place.
+    /// A constant that equals nothing and has no place.
     private static let unordered = Self(KeyRange(.before([1]), .before([1])), isUnordered: true)
 
     private static func append(_ number: Int64, to bytes: inout [UInt8]) -> Bool {
@@ -224,7 +224,7 @@ private struct EncodedConstant {
         self.init(KeyRange(prefix: bytes))
     }
 
-    /// Itself, or for a constant between two values the place behind this one, the lower of them.
+    /// Returns self, or for a constant between two values the place after self, the lower of them.
     private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, range.end)) }
 
     // MARK: Among floating-point numbers
@@ -269,7 +269,8 @@ private struct EncodedConstant {
 }
 
 extension DecimalNumber {
-    /// The greatest integer that is not above the number, and whether it is the number; nil beyond 64 bits.
+    /// The greatest integer that is not above the number, and whether it is the number; nil beyond
+    /// 64 bits.
     fileprivate var floor: (Int64, isExact: Bool)? {
         guard !isNaN else { return nil }
         var (whole, isExact) = (mantissa, true)
@@ -300,7 +301,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// The end of what `>` can leave: behind all values but NaN.
+    /// The upper end for `>`: after all values but NaN.
     fileprivate var lastOrdered: KeyCut {
         switch self {
         case .double, .float, .date:

@@ -1,21 +1,23 @@
 internal import RoostCore
 
-/// How the entries of an index come in a request's order.
+/// A mapping from the order of an index's entries to a request's order.
 ///
-/// Entries are ordered by the index's properties, then by key. In the order of a request they come in groups: the entries of a group
-/// have the same values in all properties the request sorts by, and are to be ordered by key.
+/// Entries are ordered by the index's properties, then by key. In the order of a request they come
+/// in groups: the entries of a group have the same values in all properties the request sorts by,
+/// and are to be ordered by key.
 struct IndexOrder: Sendable {
-    /// Whether the index is gone through from its end.
+    /// Whether the index is read from its end.
     let isReversed: Bool
-    /// The leading properties that tell one group from another.
+    /// The number of leading properties that distinguish groups.
     let groupCount: Int
-    /// Whether these are all properties, so that the entries of a group are in the order of their keys.
+    /// Whether these are all properties, so that the entries of a group are in the order of their
+    /// keys.
     let isWhole: Bool
 
     /// Nil when the entries have no such order.
     ///
-    /// Sort descriptors must be those of the index's properties, all in its direction or all in the other, behind properties that
-    /// have one value in all entries.
+    /// Sort descriptors must name the index's properties in order, all in its direction or all in
+    /// the other. Properties with one value in all entries may come before them.
     init?(_ request: FetchRequest, _ entries: IndexEntries) {
         // An entry of a unique value does not end with its key, and what has a null has none.
         // Entries that are shortened are ordered by their records, which do not show the order of folded text.
@@ -34,7 +36,7 @@ struct IndexOrder: Sendable {
         isWhole = count == values.fields.count
         // With one group the entries are in order only where that is the order of keys.
         guard isReversed != nil || (isWhole && entries.ranges.count <= 1) else { return nil }
-        // A group is gone through as a whole, so no two ranges may lie in one.
+        // A group is read as a whole, so no two ranges may lie in one.
         guard entries.ranges.count <= 1 || count >= entries.listCount else { return nil }
         self.isReversed = isReversed ?? false
         groupCount = count

@@ -8,11 +8,12 @@ indirect enum KeyAccess: Sendable {
     case keys([Int64])
     /// The objects of some entries of an index or a uniqueness constraint.
     case entries(IndexEntries)
-    /// The objects that the to-one relationship with this number leads from to given keys.
+    /// The objects whose to-one relationship, given by number, refers to one of these keys.
     case references(Int, to: [Int64])
-    /// The objects from which a relationship leads to at least so many of those that a request asks for.
+    /// The objects that refer by a relationship to at least so many of the objects that a request
+    /// finds.
     case sources(ManagedObjectModel.Relationship, of: FetchRequest, atLeast: Int)
-    /// What any of these gives.
+    /// The objects of any of these.
     case union([KeyAccess])
 }
 
@@ -25,18 +26,20 @@ struct IndexEntries: Sendable {
     let name: String
     /// Whole keys; ascending, and none overlaps another.
     var ranges: [KeyRange]
-    /// How many of the properties, from the first on, have one value in all these entries.
+    /// The number of leading properties that have one value in all these entries.
     var equalCount: Int
-    /// How many of the properties, from the first on, have listed values, of which the ranges are made.
+    /// The number of leading properties with listed values, from which the ranges are made.
     var listCount: Int
 }
 
-/// How good a way to keys is: what is less is expected to lead to fewer objects.
+/// The quality of an access: lower ranks are expected to find fewer objects.
 ///
-/// There are no statistics. In this order: nothing; given keys; a whole uniqueness constraint; equality, better with more
-/// properties, and a relationship to given objects; several values, better with more properties, then with fewer values; a prefix; a range; a range without an end; objects by way of
-/// other objects that must be found by reading all of them. A way through a relationship is as good as that to the objects it
-/// leads to, but not better than several values. OR is as good as its worst part.
+/// It uses no statistics. The order: nothing; given keys; a whole uniqueness constraint;
+/// equality, better with more properties, and a relationship to given objects; several values,
+/// better with more properties, then with fewer values; a prefix; a range; a range without an end;
+/// objects by way of other objects that must be found by reading all of them. An access through a
+/// relationship is as good as the access to the related objects, but not better than several
+/// values. OR is as good as its worst part.
 struct AccessRank: Comparable, Sendable {
     enum Kind: Int, Sendable { case nothing, keys, unique, equality, several, prefix, range, halfRange, scanOfOthers }
 
@@ -55,7 +58,8 @@ struct AccessChoice: Sendable {
     var rank: AccessRank
     /// The positions of the conjuncts that every object found meets.
     var decided: Set<Int>
-    /// Whether each of its entries stands for an object of the requested entity, so that counting them is enough.
+    /// Whether each of its entries stands for an object of the requested entity, so that counting
+    /// them is enough.
     var isCountable: Bool
 
     /// The better of two.

@@ -1,10 +1,10 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Finds the keys that ways to keys lead to.
+/// Finds the keys of the objects of an access.
 struct KeyCollector {
     let snapshot: KeyValueSnapshot
-    /// What counts the entries that are looked at; nil where nobody wants to know.
+    /// The counter of visited entries; nil when they need not be counted.
     let visits: VisitCount?
 
     /// The keys, ascending, each once.
@@ -31,7 +31,7 @@ struct KeyCollector {
         }
     }
 
-    /// How many objects a way leads to, counted no further than `most`.
+    /// Returns the number of objects of an access, at most `most`.
     func count(_ access: KeyAccess, most: Int) throws(StoreError) -> Int {
         var count = 0
         if case .entries(let entries) = access {
@@ -91,7 +91,7 @@ struct KeyCollector {
         visits?.count += keys.count - first
     }
 
-    /// The objects from which a relationship leads to so many of those that a request asks for.
+    /// Returns the objects that refer by a relationship to at least `least` objects of a request.
     private func sources(
         of request: FetchRequest, by relationship: ManagedObjectModel.Relationship, atLeast least: Int
     ) throws(StoreError) -> [Int64] {

@@ -1,4 +1,4 @@
-/// A place between keys: before or behind all that begin with some bytes.
+/// A place between keys: before or after all that begin with some bytes.
 struct KeyCut: Hashable, Sendable {
     var bytes: [UInt8]
     var isBehind: Bool
@@ -6,10 +6,10 @@ struct KeyCut: Hashable, Sendable {
     static func before(_ bytes: [UInt8]) -> Self { KeyCut(bytes: bytes, isBehind: false) }
     static func behind(_ bytes: [UInt8]) -> Self { KeyCut(bytes: bytes, isBehind: true) }
 
-    /// The least bytes at or behind the cut; nil when nothing is.
+    /// The lowest bytes at or after the cut; nil if there can be none.
     var position: [UInt8]? { isBehind ? bytes.successor : bytes }
 
-    /// The same place among keys all of whose bits are inverted, which turns their order round.
+    /// The same place among keys with all bits inverted, which reverses their order.
     var inverted: Self { KeyCut(bytes: bytes.map { ~$0 }, isBehind: !isBehind) }
 
     static func < (left: Self, right: Self) -> Bool {
@@ -32,12 +32,13 @@ struct KeyRange: Hashable, Sendable {
     var isEmpty: Bool { !(start < end) }
     var inverted: Self { KeyRange(end.inverted, start.inverted) }
 
-    /// What both have; empty when that is nothing.
+    /// Returns the keys of both ranges, as a possibly empty range.
     func intersection(_ other: Self) -> Self {
         KeyRange(start < other.start ? other.start : start, other.end < end ? other.end : end)
     }
 
-    /// The range behind `prefix`, with no more than `limit` bytes to a cut; false when that made it larger.
+    /// Returns the range with `prefix` before its keys, and whether it is exact: cuts are
+    /// shortened to `limit` bytes, which can make it larger.
     func behind(_ prefix: [UInt8], limit: Int) -> (range: Self, isExact: Bool) {
         let (first, last) = (prefix + start.bytes, prefix + end.bytes)
         guard first.count > limit || last.count > limit else {
@@ -57,7 +58,7 @@ struct KeyRange: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The least bytes behind all that begin with these; nil when nothing is, as behind FF FF.
+    /// The lowest bytes after all that begin with these; nil if there can be none, as for FF FF.
     var successor: [UInt8]? {
         guard let last = lastIndex(where: { $0 != 0xFF }) else { return nil }
         var bytes = Array(self[...last])

@@ -20,7 +20,7 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // The object it names is none of the answer's: without all keys there is nothing to go on with.
+            // The damaged object is not one of the answer's: without all keys the fetch cannot continue after it.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

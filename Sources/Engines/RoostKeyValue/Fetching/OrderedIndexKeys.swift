@@ -6,21 +6,21 @@ final class OrderedIndexKeys: KeySource {
     private let snapshot: KeyValueSnapshot
     private let entries: IndexEntries
     private let order: IndexOrder
-    /// Tells the order of what shortened entries do not.
+    /// The order of entries whose shortened keys do not determine it.
     private let recordOrder: RecordSortOrder
     private let entity: ManagedObjectModel.Entity
     private let visits: VisitCount?
     private let cursor: any KeyValueCursor
     /// The bytes of a key before its values.
     private let numberByteCount: Int
-    /// The bytes of a key that are values for certain: a shortened one has no more of them.
+    /// The bytes of a key that are certainly values: a shortened key has no more of them.
     private let valuesByteCount: Int
     /// The ranges that were not begun yet, the next one last.
     private var ranges: [KeyRange]
-    /// Where the entries of the range that was begun start and end; an end of nil is that of the space.
+    /// The start and end of the current range; an end of nil is the end of the space.
     private var (start, end): ([UInt8], [UInt8]?) = ([], nil)
     private var place = Place.betweenRanges
-    /// How many keys are given at once: few at first, because a limit may leave the rest alone.
+    /// The number of keys in a batch: few at first, because a limit may make the rest unnecessary.
     private var batchCount = 32
 
     private enum Place {
@@ -29,7 +29,8 @@ final class OrderedIndexKeys: KeySource {
         case atEntry
         /// Going backwards: everything before these bytes was not looked at.
         case before([UInt8]?)
-        /// The cursor is at an entry, or the end; before it, a part of the group that begins with these bytes was given.
+        /// The cursor is at an entry, or the end; before it, a part of the group that begins with
+        /// these bytes was given.
         case inGroup([UInt8])
     }
 
@@ -96,7 +97,8 @@ final class OrderedIndexKeys: KeySource {
         !key.isEmpty && !key.precedes(start) && (end.map { key.precedes($0) } ?? true)
     }
 
-    /// How many bytes all keys of a group begin with: those of its values, as far as shortened keys have them.
+    /// Returns the number of bytes that all keys of a group begin with: those of its values, if
+    /// shortened keys have them.
     private func groupByteCount(_ key: UnsafeRawBufferPointer) -> Int {
         var count = numberByteCount
         for index in 0..<order.groupCount {
@@ -121,7 +123,7 @@ final class OrderedIndexKeys: KeySource {
         }
     }
 
-    /// Appends keys of a group from the cursor on, and notes where it goes on.
+    /// Appends keys of a group from the cursor on, and notes where to continue.
     private func append(_ group: [UInt8], _ keys: inout [Int64], most: Int) throws(StoreError) {
         var isMember = false
         let end = end
@@ -135,7 +137,8 @@ final class OrderedIndexKeys: KeySource {
         place = isMember ? .inGroup(group) : order.isReversed ? .before(group) : .atEntry
     }
 
-    /// Appends keys from the cursor on, whatever their group, while the entries are in order by themselves.
+    /// Appends keys from the cursor on, whatever their group, while the entries are in order by
+    /// themselves.
     private func appendWhileInOrder(_ keys: inout [Int64]) throws(StoreError) {
         let (end, most, longest) = (end, batchCount, valuesByteCount)
         _ = try cursor.visit { (key, _) throws(StoreError) in

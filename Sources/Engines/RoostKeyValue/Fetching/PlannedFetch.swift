@@ -1,24 +1,26 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// How the answer to a request is found.
+/// A plan for answering a request.
 struct PlannedFetch {
     let entity: ManagedObjectModel.Entity
     /// The request, compiled.
     let request: CheckedFetchRequest
-    /// The parts all of which the predicate asks for.
+    /// The parts of the predicate, which must all be true.
     let conjuncts: [FetchRequest.Predicate]
-    /// The way to the objects that can meet them; nil when all objects are read.
+    /// The access to the objects that can meet them; nil when all objects are read.
     let choice: AccessChoice?
-    /// How they are found in the request's order; nil when that comes afterwards.
+    /// The order in which an index finds them; nil when they are sorted afterwards.
     let order: IndexOrder?
 
-    /// Whether everything that the way leads to is asked for, objects of other entities aside.
+    /// Whether the predicate is true for everything that the access finds, except for objects of
+    /// other entities.
     var isDecided: Bool { choice.map { $0.decided.count == conjuncts.count } ?? conjuncts.isEmpty }
 
-    /// What remains of the request to be done on the objects found.
+    /// The rest of the request, to be applied to the objects found.
     ///
-    /// What the way decides by other objects is left out, for it would read them once more; the rest is cheap, and checked again.
+    /// Conditions that the access decides through other objects are left out, since they would read
+    /// those objects once more. The others are cheap and checked again.
     var remainder: CheckedFetchRequest {
         get throws(StoreError) {
             let rest = order == nil ? request : request.withoutOrder
@@ -27,7 +29,7 @@ struct PlannedFetch {
         }
     }
 
-    /// The plan as it is told.
+    /// The plan as it is reported.
     var description: FetchPlan {
         func parts(_ areDecided: Bool) -> [String] {
             conjuncts.indices.filter { (choice?.decided.contains($0) ?? false) == areDecided }

@@ -1,20 +1,20 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The objects whose to-one relationship leads to one object, in key order.
+/// The objects whose to-one relationship refers to one object, in key order.
 ///
-/// They are read as they are asked for: a limit leaves the rest alone, and no more than a batch of them is held.
+/// They are read in batches: a limit saves reading the rest, and at most one batch is held.
 final class ReferringKeys: KeySource {
     private let cursor: any KeyValueCursor
     private let visits: VisitCount?
-    /// What the keys of all its references begin with.
+    /// The prefix of the keys of all its references.
     private let prefix: [UInt8]
     /// Whether the cursor may be at a reference that was not given.
     private var isMore: Bool
-    /// How many keys are given at once: few at first, because a limit may leave the rest alone.
+    /// The number of keys in a batch: few at first, because a limit may make the rest unnecessary.
     private var batchCount = 32
 
-    /// Nil for a way that does not lead to the keys of one object's references in their order.
+    /// Nil for an access that does not find one object's references in the order of their keys.
     init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
         // Where the relationship back is ordered, the references are in its order, not in that of their keys.
         guard case .references(let number, let objects) = access, objects.count == 1,

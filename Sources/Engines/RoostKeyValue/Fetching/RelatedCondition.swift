@@ -1,19 +1,20 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Comparisons with constants behind a relationship of the object, as a condition on the objects it leads to.
+/// Comparisons of related objects' values with constants, as a condition on the related objects.
 struct RelatedCondition {
     let relationship: ManagedObjectModel.Relationship
-    /// What the related objects must meet: with names from there.
+    /// The conditions on the related objects, with names of their properties.
     private(set) var predicates: [FetchRequest.Predicate]
-    /// How many of them must.
+    /// The minimum number of related objects that must meet them.
     let leastCount: Int
-    /// The conjuncts that say so.
+    /// The conjuncts that contain the comparisons.
     private(set) var positions: Set<Int>
-    /// Whether the conjuncts are true for exactly the objects from which the relationship leads to so many.
+    /// Whether the conjuncts are true for exactly the objects with at least so many matching
+    /// related objects.
     let isExact: Bool
 
-    /// Nil for a comparison that is something else, or that can be true where the relationship leads nowhere.
+    /// Nil for any other comparison, and for one that can be true without a related object.
     init?(
         _ comparison: FetchRequest.Comparison, _ position: Int, _ entity: ManagedObjectModel.Entity,
         _ model: ManagedObjectModel
@@ -28,9 +29,10 @@ struct RelatedCondition {
         positions = [position]
     }
 
-    /// What is true where one of some conditions behind one relationship is; nil for none.
+    /// The disjunction of conditions on one relationship; nil without conditions.
     ///
-    /// An object leads to one that meets this or to one that meets that exactly where it leads to one that meets either.
+    /// Having a related object that meets one condition, or one that meets another, is equivalent
+    /// to having one that meets either.
     init?(anyOf conditions: [Self]) {
         guard let first = conditions.first else { return nil }
         self = first
@@ -38,10 +40,11 @@ struct RelatedCondition {
         predicates = [.or(conditions.map { $0.predicates.count == 1 ? $0.predicates[0] : .and($0.predicates) })]
     }
 
-    /// Whether it is true exactly where the relationship leads to an object that meets the condition.
+    /// Whether it is true exactly for the objects with at least one related object that meets the
+    /// condition.
     var isOfAny: Bool { leastCount == 1 && isExact }
 
-    /// Adds what another comparison behind the same to-one relationship says.
+    /// Adds the condition of another comparison on the same to-one relationship.
     mutating func add(_ other: Self) {
         guard !positions.isSuperset(of: other.positions) else { return }
         predicates += other.predicates
@@ -62,7 +65,7 @@ struct RelatedCondition {
         if first.isToMany {
             guard comparison.modifier == .any else { return nil }
         } else {
-            // Where the relationship leads nowhere, the value is null; so must be false what is compared with it.
+            // Without a related object the value is null, for which the comparison must be false.
             guard comparison.modifier == (isMany ? .any : .direct), comparison.operator != .notEqual,
                 !values.contains(where: \.isNull)
             else { return nil }
@@ -122,7 +125,8 @@ struct RelatedCondition {
 }
 
 extension FetchRequest.Predicate {
-    /// The predicate with the object that a variable stands for as its own; nil when it looks at any other object.
+    /// The predicate with the object that a variable stands for as its own; nil when it looks at
+    /// any other object.
     fileprivate func seen(from variable: String) -> Self? {
         switch self {
         case .constant: return self

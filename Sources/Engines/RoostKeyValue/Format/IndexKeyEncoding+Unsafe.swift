@@ -2,14 +2,18 @@ internal import RoostCore
 
 /// Turns property values into bytes whose order is the order of the values.
 ///
-/// Every element starts with a byte that is 0 for null and 1 for a value, so nulls come first. Then, by type:
+/// Every element starts with a byte that is 0 for null and 1 for a value, so nulls come first.
+/// Then, by type:
 /// - integers of any width and booleans: eight bytes, big-endian, sign turned;
-/// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is written as 0.0, and every NaN as the one that
-///   comes last, so two that differ only in this are one value to an index and to a uniqueness constraint;
-/// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN); unless zero or NaN, the position of the leading digit and 38
-///   digits, both inverted for negative numbers;
-/// - text and URIs: UTF-8, which is in the order of code points; data: as they are. A zero byte is written 00 FF, the end 00 00;
-/// - UUIDs: sixteen bytes; references: the key; object-ID attributes: the hierarchy's number and the key;
+/// - doubles, floats and dates: eight bytes in the order of the numbers. −0.0 is written as 0.0,
+///   and every NaN as the last of them, so values that differ only in this are one value to an
+///   index and to a uniqueness constraint;
+/// - decimals: a class (0 negative, 1 zero, 2 positive, 3 NaN); unless zero or NaN, the position of
+///   the leading digit and 38 digits, both inverted for negative numbers;
+/// - text and URIs: UTF-8, which is in the order of code points; data: unchanged. A zero byte is
+///   written 00 FF, the end 00 00;
+/// - UUIDs: sixteen bytes; references: the key; object-ID attributes: the hierarchy's number and
+///   the key;
 /// - composites: nothing more.
 ///
 /// A descending element has all its bits inverted.
@@ -85,13 +89,14 @@ enum IndexKeyEncoding {
         append(bigEndian: UInt64(bitPattern: key), to: &bytes)
     }
 
-    /// Appends text or data that is no record's: as a whole, or as what the encodings of all that begin with it begin with.
+    /// Appends text or data from outside a record: as a whole value, or as the prefix of the
+    /// encodings of all values that begin with it.
     static func append(escaping value: [UInt8], isWhole: Bool, to bytes: inout [UInt8]) {
         value.span.bytes.withUnsafeBytes { append(escaping: $0, to: &bytes) }
         if !isWhole { bytes.removeLast(2) }
     }
 
-    /// How many bytes the encoded value at `offset` has; nil where it does not end.
+    /// Returns the number of bytes of the encoded value at `offset`; nil if it does not end.
     static func byteCount(
         of kind: RecordLayout.Field.Kind, in bytes: UnsafeRawBufferPointer, at offset: Int, isAscending: Bool
     ) -> Int? {
@@ -124,7 +129,8 @@ enum IndexKeyEncoding {
         return offset + count <= bytes.count ? count : nil
     }
 
-    /// Appends bytes of any length, so that a shorter one comes before a longer one that begins with it.
+    /// Appends bytes of any length, so that a shorter one comes before a longer one that begins
+    /// with it.
     static func append(escaping value: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
         var start = 0
         for index in 0..<value.count where value[index] == 0 {
@@ -143,11 +149,11 @@ enum IndexKeyEncoding {
 
     // MARK: Whole keys
 
-    /// How many bytes of a shortened key are hash and object key.
+    /// The number of bytes that hash and object key take in a shortened key.
     static let shortenedTail = 24
 
-    /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a shortened key of
-    /// exactly `limit` bytes, `[constraint][beginning][XXH3-128][object]`.
+    /// Makes the key of a unique value: `[constraint][values]`, or for one that reaches `limit` a
+    /// shortened key of exactly `limit` bytes, `[constraint][beginning][XXH3-128][object]`.
     ///
     /// Returns whether the values are in it as a whole.
     static func makeUniqueKey(
@@ -160,7 +166,8 @@ enum IndexKeyEncoding {
         return false
     }
 
-    /// Makes the key of an index entry: `[index][values][object]`, shortened like a unique key when it would reach `limit`.
+    /// Makes the key of an index entry: `[index][values][object]`, shortened like a unique key when
+    /// it would reach `limit`.
     static func makeIndexKey(
         index: Int, values: [UInt8], object: Int64, limit: Int, into key: inout StorageKey
     ) {

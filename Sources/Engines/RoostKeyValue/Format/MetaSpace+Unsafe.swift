@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// How the values of the space `meta` are kept: behind their checksum.
+/// Reading and writing of the values of the space `meta`, each stored after its checksum.
 extension MetaSpace {
-    /// Calls `body` with the value of a key, or with nil where there is none.
+    /// Calls `body` with the value of a key, or with nil if the key is missing.
     ///
-    /// The bytes are looked at where they lie, and are valid only inside `body`.
+    /// The bytes are not copied, and are valid only inside `body`.
     ///
     /// - Throws: Code `corrupted` when the checksum does not match, and what `body` throws.
     static func withValue(
@@ -25,7 +25,7 @@ extension MetaSpace {
         }
     }
 
-    /// The value of a key; nil where there is none.
+    /// Returns the value of a key, or nil.
     ///
     /// - Throws: Code `corrupted` when its checksum does not match.
     static func read(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {

@@ -18,14 +18,14 @@ enum MetaSpace {
     static let userMetadata = StorageKey("user".utf8)
     static let tally = StorageKey("tally".utf8)
 
-    /// Where the highest key of the hierarchy `root` that is used or reserved stands.
+    /// Returns the key of the highest used or reserved object key of the hierarchy `root`.
     static func lastKey(root: Int) -> StorageKey {
         var key = StorageKey("last/".utf8)
         key.append(number: root)
         return key
     }
 
-    /// The value of a key that every store has.
+    /// Returns the value of a key that every store has.
     static func require(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
         guard let value = try read(key, reader) else { throw damaged(key, "it is missing") }
         return value
@@ -57,7 +57,8 @@ enum MetaSpace {
         try write(UInt64(bitPattern: last).littleEndianBytes, lastKey(root: root), writer)
     }
 
-    /// The tally: generation, entity count, relationship count, then count and sum of each; all eight bytes, little-endian.
+    /// The tally: generation, entity count, relationship count, then count and sum of each; all
+    /// eight bytes, little-endian.
     static func readTally(_ model: ManagedObjectModel, _ reader: any KeyValueReader) throws(StoreError) -> StoreTally {
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
@@ -150,7 +151,8 @@ enum MetaSpace {
         return identity
     }
 
-    /// Everything the store says about itself; `knownModel` spares parsing the embedded model again.
+    /// Everything the store says about itself; `knownModel` spares parsing the embedded model
+    /// again.
     static func readMetadata(
         _ reader: any KeyValueReader, of storage: any OrderedKeyValueStorage, type expected: String,
         location: StoreLocation,

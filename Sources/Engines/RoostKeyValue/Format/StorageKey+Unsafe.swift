@@ -5,8 +5,8 @@ internal import RoostSystem
 ///
 /// Its memory is used again for the next key.
 ///
-/// The order of the bytes is the order of the parts, and no part's bytes begin with those of another, so that parts of different
-/// length can follow one another. FORMAT.md lists every key.
+/// The order of the bytes is the order of the parts, and no part's bytes begin with those of
+/// another, so that parts of different length can follow one another. FORMAT.md lists every key.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 
@@ -29,7 +29,7 @@ struct StorageKey: Sendable, Hashable {
 
     var count: Int { bytes.count }
 
-    /// The number at the start; nil if there is none.
+    /// The number at the start, or nil.
     var number: Int? { bytes.withUnsafeBytes { $0.keyNumber } }
 
     /// Starts again with the number of a hierarchy, relationship, constraint or index.
@@ -70,7 +70,8 @@ struct StorageKey: Sendable, Hashable {
 
     private mutating func append(_ parts: ShortKey) { parts.withBytes { bytes.append(contentsOf: $0) } }
 
-    /// Adds the key of an object to the end of a key whose other parts may be of any length: always eight bytes.
+    /// Adds the key of an object to the end of a key whose other parts may be of any length: always
+    /// eight bytes.
     mutating func append(lastKey key: Int64) { append(UInt64(bitPattern: key)) }
 
     mutating func append(_ word: UInt64) {
@@ -118,7 +119,8 @@ struct ShortKey: Sendable {
 
     /// Adds a number: one byte, or from 255 on three.
     ///
-    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see ``StorePlan``.
+    /// Models have fewer than 65 536 entities, relationships, constraints and indexes; see
+    /// ``StorePlan``.
     mutating func append(number: Int) {
         guard number >= KeyParts.wideNumber else {
             return append(UInt64(UInt8(truncatingIfNeeded: number)) << 56, byteCount: 1)
@@ -133,7 +135,8 @@ struct ShortKey: Sendable {
 
     /// Adds a place in an ordered relationship; 0, the one of a link without order, takes no bytes.
     ///
-    /// An object key follows and starts with 1 … 8: a negative place starts with less, a positive one with more.
+    /// An object key follows and starts with 1 … 8: a negative place starts with less, a positive
+    /// one with more.
     mutating func append(place: Int64) {
         if place > 0 { return append(UInt64(bitPattern: place), counted: KeyParts.positivePlace) }
         guard place < 0 else { return }
@@ -141,7 +144,8 @@ struct ShortKey: Sendable {
         append(UInt64(bitPattern: place), byteCount: 8)
     }
 
-    /// Adds a number without its leading zeros, behind a byte that is `base` and how many bytes there are.
+    /// Adds a number without its leading zeros, after a byte that is `base` plus its number of
+    /// bytes.
     private mutating func append(_ number: UInt64, counted base: UInt8) {
         let byteCount = (71 - number.leadingZeroBitCount) / 8
         append(UInt64(base + UInt8(truncatingIfNeeded: byteCount)) << 56, byteCount: 1)
@@ -172,19 +176,20 @@ struct ShortKey: Sendable {
 
 /// Takes a key apart, from its beginning.
 ///
-/// Every part is nil where the bytes at the position are none that ``StorageKey`` makes: there is one way to write a key.
+/// Every part is nil if the bytes at the position are not as ``StorageKey`` makes them: there is
+/// only one way to write a key.
 struct KeyParts {
     /// The first byte of a number that takes two more.
     static let wideNumber = 255
     /// The first byte of a place below 0, which takes eight more.
     static let negativePlace: UInt8 = 0
-    /// What the first byte of a place above 0 is beside its length.
+    /// The first byte of a place above 0, less its length.
     static let positivePlace: UInt8 = 0x80
 
     private let bytes: UnsafeRawBufferPointer
     private var offset: Int
 
-    /// Stands before the byte at `offset`.
+    /// Starts at the byte at `offset`.
     init(_ bytes: UnsafeRawBufferPointer, at offset: Int = 0) {
         self.bytes = bytes
         self.offset = offset
@@ -226,15 +231,15 @@ struct KeyParts {
         return place
     }
 
-    /// The number of so many bytes behind the next one.
+    /// Reads a positive number of so many bytes after the current byte, its length.
     @inline(__always)
     private mutating func positive(byteCount: Int) -> Int64? {
         let start = offset + 1
         guard byteCount >= 1, byteCount <= 8, bytes.count - start >= byteCount, bytes[start] != 0 else { return nil }
         offset = start + byteCount
-        // Most numbers end at least four bytes behind the key's beginning, and are what a word that ends there has at its end.
+        // Most numbers end at least four bytes after the key's beginning, so a word that ends there has the number at its end.
         if byteCount <= 4, offset >= 4 {
-            // SAFETY: four bytes lie before `offset`, which is not behind the end.
+            // SAFETY: four bytes lie before `offset`, which is not past the end.
             let word = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset - 4, as: UInt32.self))
             let shift = UInt32(truncatingIfNeeded: 32 - 8 * byteCount)
             return Int64((word &<< shift) &>> shift)
@@ -247,12 +252,14 @@ struct KeyParts {
 
 /// Reads the keys of one hierarchy's records as most are written, without taking them apart.
 struct RecordKeyReader {
-    /// The first byte of its keys; a number that no byte is for a hierarchy whose number takes more.
+    /// The first byte of its keys; a number that no byte is for a hierarchy whose number takes
+    /// more.
     private let first: Int
 
     init(root: Int) { first = root < KeyParts.wideNumber ? root : 256 }
 
-    /// The key of an object of the hierarchy, of two to four bytes; nil for any other key, which ``KeyParts`` tells.
+    /// Returns the key of an object of the hierarchy if the storage key has the short form of most;
+    /// nil for any other, which ``KeyParts`` can read.
     @inline(__always)
     func key(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         guard bytes.count >= 4, Int(bytes[0]) == first else { return nil }
@@ -261,21 +268,22 @@ struct RecordKeyReader {
 }
 
 extension UnsafeRawBufferPointer {
-    /// The number at the start of a key; nil if there is none.
+    /// The number at the start of a key, or nil.
     var keyNumber: Int? {
         var parts = KeyParts(self)
         return parts.number()
     }
 
-    /// The hierarchy and the object that a key of the space `records` names; nil if it has another form.
+    /// The hierarchy and the object that a key of the space `records` names; nil if it has another
+    /// form.
     var recordPlace: ObjectPlace? {
         var parts = KeyParts(self)
         guard let root = parts.number(), let key = parts.key(), parts.isAtEnd else { return nil }
         return ObjectPlace(root: root, key: key)
     }
 
-    /// The key of an object, of up to four bytes, that is all there is behind `offset`, as most are; nil for anything else, which ``KeyParts``
-    /// tells.
+    /// Returns the key of an object if it has up to four bytes, as most have, and nothing follows
+    /// it; nil for anything else, which ``KeyParts`` can read.
     @inline(__always)
     func lastShortKey(behind offset: Int) -> Int64? {
         let byteCount = count - offset - 1
@@ -291,7 +299,8 @@ extension UnsafeRawBufferPointer {
     /// The object key in the last eight bytes; nil if there are fewer.
     var lastKey: Int64? { bigEndian64(at: count - 8) }
 
-    /// The signed number of eight bytes at `offset`, most significant first; nil if the bytes end before it does.
+    /// The signed number of eight bytes at `offset`, most significant first; nil if the bytes end
+    /// before it does.
     func bigEndian64(at offset: Int) -> Int64? {
         guard offset >= 0, count >= 8, offset <= count - 8 else { return nil }
         return Int64(bitPattern: UInt64(bigEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self)))

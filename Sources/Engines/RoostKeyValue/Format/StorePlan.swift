@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What the engine keeps for objects of each entity beside their records.
+/// The data that the engine keeps for objects of each entity in addition to their records.
 ///
 /// Computed once, when a store is opened.
 struct StorePlan: Sendable {
@@ -8,7 +8,7 @@ struct StorePlan: Sendable {
     struct Reference: Sendable {
         let relationship: Int
         let field: RecordLayout.Field
-        /// The field of the place in the ordered relationship back, if there is one.
+        /// The field of the place in the ordered inverse relationship, or nil.
         let place: RecordLayout.Field?
     }
 
@@ -42,7 +42,8 @@ struct StorePlan: Sendable {
 
     /// Plans for stores of `model`.
     ///
-    /// - Throws: `limitExceeded` for a model with more relationships, constraints or indexes than two bytes can number.
+    /// - Throws: `limitExceeded` for a model with more relationships, constraints or indexes than
+    ///   two bytes can number.
     init(model: ManagedObjectModel, keyLimit: Int) throws(StoreError) {
         self.model = model
         self.keyLimit = keyLimit
@@ -88,7 +89,8 @@ struct StorePlan: Sendable {
             linksAsTarget: owners.filter { model.entities[$0.destination].includes(entity.number) }.map(\.number))
     }
 
-    /// The encoded values of a constraint or index for one record; nil when a constraint does not bind it, because one is null.
+    /// The encoded values of a constraint or index for one record; nil when a constraint does not
+    /// bind it, because one is null.
     func encode(_ values: Values, of record: RecordReader, isConstraint: Bool, into bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         for (field, isAscending) in zip(values.fields, values.isAscending) {
@@ -118,7 +120,8 @@ enum RecordEntries {
         return entries
     }
 
-    /// Whether two records of one object have the same entries, because everything that entries are made of is the same.
+    /// Whether two records of one object have the same entries, because everything that entries are
+    /// made of is the same.
     ///
     /// False does not mean that they differ.
     static func agree(_ left: RecordReader, _ right: RecordReader, _ plan: StorePlan) -> Bool {
@@ -126,7 +129,8 @@ enum RecordEntries {
         return plan.entities[left.entityNumber].entryFields.holds(left, right)
     }
 
-    /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are scratch memory.
+    /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are
+    /// scratch memory.
     static func visit<Failure: Error>(
         _ record: RecordReader, _ plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
@@ -155,7 +159,8 @@ enum RecordEntries {
         }
     }
 
-    /// The value of an entry in `space` for an object: its key for a unique value, nothing in the other spaces.
+    /// The value of an entry in `space` for an object: its key for a unique value, nothing in the
+    /// other spaces.
     static func value(in space: KeySpace, object: Int64) -> [UInt8] {
         space == .unique ? UInt64(bitPattern: object).littleEndianBytes : []
     }

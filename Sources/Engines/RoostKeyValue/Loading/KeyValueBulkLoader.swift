@@ -3,10 +3,11 @@ public import RoostCore
 extension KeyValueStore {
     /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded transactions; snapshots of this
-    /// program show nothing of it until the end. Into any other it writes in one long transaction. Memory: about 16 MiB (a store that
-    /// is in memory sorts its entries there), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB, then it
-    /// spills to its file).
+    /// Into an empty store that was made with ``StoreOptions/isUnpublished`` it writes in bounded
+    /// transactions; snapshots of this program show nothing of it until the end. Into any other it
+    /// writes in one long transaction. Memory: about 16 MiB (a store that is in memory sorts its
+    /// entries there), and in the one transaction what the storage keeps of it (LMDB up to 512 MiB,
+    /// then it spills to its file).
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         var lastKeys: [Int: Int64] = [:]
@@ -112,7 +113,9 @@ final class KeyValueBulkLoader: BulkLoader {
         }
     }
 
-    /// Writes records: appended behind `last` where they come behind it, put in their place otherwise, or if `last` is nil.
+    /// Writes records: appends a record that comes after `last`, inserts any other.
+    ///
+    /// Inserts all records if `last` is nil.
     private static func write(
         _ records: RecordBatch, _ plan: StorePlan, after last: ObjectPlace?, _ writer: any KeyValueWriter
     ) throws(StoreError) {
@@ -207,7 +210,7 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // Whether a link is there already, or came in this load, a look at each tells.
+                    // A look-up for each link finds out whether it was there already or came in this load.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
@@ -293,7 +296,7 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The contract has no error here; what is left is no store, and every later call says why.
+            // The method cannot throw. What is left is not a store, and every later call throws this error.
             store.state.withLock { $0.failure = error }
         }
     }
@@ -325,7 +328,7 @@ final class KeyValueBulkLoader: BulkLoader {
         self.write = try store.storage.beginLongWrite(timeoutSeconds: store.options.timeoutSeconds)
     }
 
-    /// Empties the store again, in bounded transactions; keys that counted as used go on doing so.
+    /// Empties the store again, in bounded transactions; used keys stay used.
     private func clear() throws(StoreError) {
         for space in KeySpace.allCases where space != .meta {
             var isEmpty = false

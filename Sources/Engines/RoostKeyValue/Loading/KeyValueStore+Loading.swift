@@ -1,7 +1,8 @@
 package import RoostCore
 
 extension KeyValueStore {
-    /// Sets the store's generation, and raises its highest keys: for a store that is loaded from another form of itself.
+    /// Sets the store's generation, and raises its highest keys: for a store that is loaded from
+    /// another form of itself.
     package func setGeneration(_ generation: Generation, lastKeys: [EntityName: Int64]) throws(StoreError) {
         try requireWritable()
         let model = model
@@ -18,7 +19,7 @@ extension KeyValueStore {
         }
     }
 
-    /// A to-one reference or a link that leads to no object.
+    /// A to-one reference or a link whose object does not exist.
     package struct DanglingReference: Sendable {
         /// The relationship, which is kept in a record's field or owns links.
         package let relationship: RelationshipName
@@ -28,11 +29,13 @@ extension KeyValueStore {
         package let target: Int64
         /// Whether it is the source that does not exist; only of links.
         package let lacksSource: Bool
-        /// The number of the entity that a to-one reference names, where the object it leads to is of another one.
+        /// The number of the entity that a to-one reference names, if the object is of another
+        /// entity.
         package var named: Int?
     }
 
-    /// The first reference or link with an end that does not exist, or is of an entity that cannot stand there.
+    /// Returns the first reference or link with an end that does not exist, or whose entity does
+    /// not fit.
     ///
     /// - Complexity: One look-up for each object that is referred to.
     package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
@@ -43,7 +46,8 @@ extension KeyValueStore {
         return try firstDangling(.inverseLinks, reader)
     }
 
-    /// Looks at the entries of a space, which begin with the number of a relationship and the object one end names.
+    /// Looks at the entries of a space, which begin with the number of a relationship and the
+    /// object one end names.
     ///
     /// Of references that is the destination; of links the source, and of inverse links the target.
     private func firstDangling(
@@ -81,7 +85,8 @@ extension KeyValueStore {
         return nil
     }
 
-    /// The number of the entity that a to-one reference names; nil where every object it can lead to is of one.
+    /// Returns the number of the entity that a to-one reference names; nil if its object can only
+    /// be of one entity.
     private func namedEntity(
         _ relationship: ManagedObjectModel.Relationship, _ key: Int64, _ reader: any KeyValueReader
     ) throws(StoreError) -> Int? {

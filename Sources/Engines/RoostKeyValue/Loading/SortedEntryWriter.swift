@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// Writes what a bulk load collected and sorted: links, references, unique values and index entries.
+/// Writes what a bulk load collected and sorted: links, references, unique values and index
+/// entries.
 ///
 /// A value that goes from one piece of the load to the next.
 struct SortedEntryWriter: Sendable {
@@ -65,7 +66,8 @@ struct SortedEntryWriter: Sendable {
 
     /// Refuses a pair that was loaded before.
     ///
-    /// Where both ends have a place, the keys of the two links can differ, and only this tells.
+    /// If both ends have a place, the keys of two such links can differ, and only this check finds
+    /// them.
     private mutating func requireNewPair(_ key: UnsafeRawBufferPointer) throws(StoreError) {
         if key.count == previousPair.count, key.begins(with: previousPair.bytes) {
             var parts = KeyParts(key, at: 1)
@@ -87,7 +89,8 @@ struct SortedEntryWriter: Sendable {
 
     // MARK: Unique values
 
-    /// Whether a value belongs to an object that was in the store before, or, where the key is shortened, to any other.
+    /// Whether a value belongs to an object that was in the store before, or, where the key is
+    /// shortened, to any other.
     private mutating func isTaken(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {
@@ -148,7 +151,8 @@ struct SortedEntryWriter: Sendable {
     }
 }
 
-/// Pairs of objects that links connect, sorted with a load's entries but not stored: a space of their own, before all others.
+/// Pairs of objects that links connect, sorted with a load's entries but not stored: a space of
+/// their own, before all others.
 enum SortedPairs {
     /// The position of the space; that of the metadata, which nothing else sorts.
     static let position = UInt8(truncatingIfNeeded: KeySpace.meta.position)
@@ -164,7 +168,8 @@ extension ExternalSorter {
 }
 
 extension StoreError {
-    /// An error about a link that is loaded twice, or was there before; `link` names its relationship and its ends.
+    /// An error about a link that is loaded twice, or was there before; `link` names its
+    /// relationship and its ends.
     static func repeatedLink(_ link: String) -> StoreError {
         StoreError(
             .duplicateObject, "A link cannot be loaded: there is one between the same two objects already: \(link).")

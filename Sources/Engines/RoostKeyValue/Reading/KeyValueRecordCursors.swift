@@ -72,13 +72,13 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
             if isBehindAll || !goesOn { position = .atEnd }
             return goesOn && !isBehindAll
         } catch {
-            // Behind a damaged record it goes on.
+            // The cursor continues after a damaged record.
             if error.damagedObject == nil { position = .atEnd }
             throw error
         }
     }
 
-    /// The key of a record of the hierarchy `root`; nil behind all of them.
+    /// Returns the key of a record of the hierarchy `root`; nil after the last of them.
     @inline(never)
     private static func key(
         _ storageKey: UnsafeRawBufferPointer, _ root: Int, _ model: ManagedObjectModel
@@ -91,7 +91,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
         return key
     }
 
-    /// Moves the storage's cursor to the next record that was not shown; false if there is none.
+    /// Moves the storage's cursor to the next record that was not shown; returns false at the end.
     private func moveOn() throws(StoreError) -> Bool {
         switch position {
         case .atEnd: false
@@ -137,7 +137,7 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         do throws(StoreError) {
             var goesOn = true
             while goesOn, next < ids.count {
-                // Most IDs are of one entity: what depends on it is looked up once for those that follow each other.
+                // Most IDs are of one entity, so what depends on the entity is looked up once for successive ones.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)
@@ -174,7 +174,7 @@ final class KeyedRecordVisitor: RecordVisitor {
     private var source: (any KeySource)?
     private var keys: [Int64] = []
     private var index = 0
-    /// Goes along the records where the keys are close together.
+    /// The cursor over the records, used where the keys are close together.
     private var cursor: (any KeyValueCursor)?
 
     init(_ snapshot: KeyValueSnapshot, _ entity: ManagedObjectModel.Entity, _ source: any KeySource) {
@@ -193,20 +193,21 @@ final class KeyedRecordVisitor: RecordVisitor {
             }
             return false
         } catch {
-            // Behind a damaged record it goes on.
+            // The cursor continues after a damaged record.
             if error.damagedObject == nil { source = nil }
             throw error
         }
     }
 
-    /// Whether going along all records between the keys is faster than looking up each.
+    /// Whether reading all records between the keys is faster than looking up each key.
     private var areClose: Bool {
         guard source is ListedKeys, let first = keys[index...].first, let last = keys.last else { return false }
         let count = keys.count - index
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// As ``show(_:)``, for ascending keys: goes along the records from the first key on, and passes over those of no key.
+    /// Does the same as ``show(_:)`` for ascending keys: reads on from the first key and skips
+    /// records of other keys.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }

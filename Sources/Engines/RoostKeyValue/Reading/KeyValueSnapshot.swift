@@ -1,13 +1,15 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a store at one commit: a reader of the storage, and what the store's model says about its keys.
+/// A view of a store at one commit: a reader of the storage, and what the store's model says about
+/// its keys.
 final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader
     private let blocks: [Int: KeyBlock]
     let model: ManagedObjectModel
-    /// The entity that was named last: one request after the other is about the same, and a name is looked up by its hash.
+    /// The entity that was named last: one request after the other is about the same, and a name is
+    /// looked up by its hash.
     private var lastEntity: ManagedObjectModel.Entity?
     private var isClosed = false
 
@@ -22,7 +24,8 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
 
     var plan: StorePlan { store.plan }
 
-    /// What checks the records of a hierarchy before they are shown; valid as long as the snapshot.
+    /// Returns the check of a hierarchy's records before they are shown; valid as long as the
+    /// snapshot.
     func verifier(root: Int) -> RecordVerifier {
         RecordVerifier(model: model, root: root, comparesChecksums: !store.storage.holdsCheckedMemory)
     }

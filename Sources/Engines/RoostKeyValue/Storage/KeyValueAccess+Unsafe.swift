@@ -1,22 +1,22 @@
 internal import RoostCore
 
-/// The engine's typed ways to a storage: keys and values as Swift arrays, records into batches.
+/// Typed access of the engine to a storage: keys and values as Swift arrays, records into batches.
 extension KeyValueReader {
-    /// Calls `body` with the value of a key, or with nil where there is none.
+    /// Calls `body` with the value of a key, or with nil if the key is missing.
     func withValue(
         of key: StorageKey, in space: KeySpace, _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
         try key.withBytes { (key) throws(StoreError) in try withValue(of: key, in: space, body) }
     }
 
-    /// A copy of the value of a key; nil where there is none.
+    /// Returns a copy of the value of a key, or nil.
     func value(of key: StorageKey, in space: KeySpace) throws(StoreError) -> [UInt8]? {
         var found: [UInt8]?
         try withValue(of: key, in: space) { (value) throws(StoreError) in found = value.map { Array($0) } }
         return found
     }
 
-    /// Whether a record is there.
+    /// Whether a record exists.
     func contains(_ key: ShortKey) throws(StoreError) -> Bool {
         var found = false
         try key.withBytes { (key) throws(StoreError) in
@@ -32,7 +32,8 @@ extension KeyValueReader {
         return found
     }
 
-    /// The value of a key as a number of eight bytes, little-endian; nil where there is none or it has another length.
+    /// Returns the value of a key as a number of eight bytes, little-endian; nil if the key is
+    /// missing or its value has another length.
     func number(of key: StorageKey, in space: KeySpace) throws(StoreError) -> Int64? {
         var found: Int64?
         try withValue(of: key, in: space) { (value) throws(StoreError) in
@@ -42,7 +43,8 @@ extension KeyValueReader {
         return found
     }
 
-    /// Calls `body` with a record of the hierarchy `root`, verified, or with nil where there is none.
+    /// Calls `body` with a record of the hierarchy `root`, verified, or with nil if it does not
+    /// exist.
     func withRecord(
         _ key: Int64, root: Int, model: ManagedObjectModel, _ body: (RecordReader?) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -54,7 +56,7 @@ extension KeyValueReader {
         }
     }
 
-    /// The number of the entity of a record of the hierarchy `root`; nil where there is none.
+    /// Returns the number of the entity of a record of the hierarchy `root`, or nil.
     func entityNumber(of key: Int64, root: Int, model: ManagedObjectModel) throws(StoreError) -> Int? {
         var number: Int?
         try withRecord(key, root: root, model: model) { (record) throws(StoreError) in number = record?.entityNumber }
@@ -95,7 +97,8 @@ extension KeyValueWriter {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in try put(key, value, in: space) }
     }
 
-    /// Sets the value of a key that is not there to a number of eight bytes, little-endian; false if it is there.
+    /// Sets the value of a key that is not there to a number of eight bytes, little-endian; false
+    /// if it is there.
     func insert(_ key: UnsafeRawBufferPointer, number: Int64, in space: KeySpace) throws(StoreError) -> Bool {
         try withUnsafeBytes(of: number.littleEndian) { (value) throws(StoreError) in
             try insert(key, value, in: space)
@@ -114,7 +117,7 @@ extension KeyValueWriter {
 extension KeyValueCursor {
     /// Moves to the last key before `key`; nil for the last of all.
     ///
-    /// Returns false, at the end, if there is none.
+    /// Returns false, at the end, if no key is before it.
     func seek(before key: [UInt8]?) throws(StoreError) -> Bool {
         guard let key else { return try seek(before: UnsafeRawBufferPointer?.none) }
         return try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(before: key) }
@@ -122,14 +125,14 @@ extension KeyValueCursor {
 
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if there is none.
+    /// Returns false, at the end, if all keys are before it.
     func seek(to key: [UInt8]) throws(StoreError) -> Bool {
         try key.span.bytes.withUnsafeBytes { (key) throws(StoreError) in try seek(to: key) }
     }
 
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if there is none.
+    /// Returns false, at the end, if all keys are before it.
     func seek(to key: StorageKey) throws(StoreError) -> Bool {
         try key.withBytes { (key) throws(StoreError) in try seek(to: key) }
     }

@@ -1,68 +1,82 @@
 public import RoostCore
 
-/// What the key-value engine needs from a storage: named spaces of ordered keys, snapshots, one writer.
+/// The requirements of the key-value engine: named spaces of ordered keys, snapshots, one writer.
 ///
-/// Keys are ordered by their bytes, a shorter one before a longer one that begins with it. Implement this to get a whole
-/// `PersistentStore` out of ``KeyValueStore``: records, links, constraints, indexes, tallies, versions, bulk loading and all
-/// checks are the engine's. `docs/write-a-backend.md` says the same at more length, with an example.
+/// Keys are ordered by their bytes, a shorter one before a longer one that begins with it.
+/// Implement this to get a whole `PersistentStore` out of ``KeyValueStore``: the engine does
+/// records, links, constraints, indexes, tallies, versions, bulk loading and all checks.
+/// `docs/write-a-backend.md` has a longer description with an example.
 ///
-/// Called from any number of threads at once, never on the cooperative pool; every call may block. Errors keep their codes on the way
-/// to the user: `busy`, `noSpace`, `ioFailure`, `corrupted`, `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
+/// Called from any number of threads at once, never on the cooperative pool; every call may block.
+/// Errors keep their codes on the way to the user: `busy`, `noSpace`, `ioFailure`, `corrupted`,
+/// `closed`, `readOnly`, `limitExceeded`, `outOfResources`.
 public protocol OrderedKeyValueStorage: AnyObject, Sendable {
     /// The longest key the storage takes, in bytes; at least 64.
     ///
-    /// Keys are never empty. It must not become smaller while stores exist: the engine writes it into a store, and refuses to open
-    /// one with longer keys.
+    /// Keys are never empty. It must not become smaller while stores exist: the engine writes it
+    /// into a store, and refuses to open one with longer keys.
     var maximumKeyByteCount: Int { get }
 
-    /// Whether what is read is always memory of this process that was checked on its way into it; false unless implemented.
+    /// Whether every read returns memory of this process that was checked when it was filled
+    /// (default: false).
     ///
-    /// The engine then compares the checksums of records when it examines the store, and not each time one is read.
+    /// The engine then compares the checksums of records when it examines the store, and not each
+    /// time one is read.
     var holdsCheckedMemory: Bool { get }
 
-    /// What `StoreMetadata.formatVersion` says; the version of the engine's format unless implemented.
+    /// The value of `StoreMetadata.formatVersion` (default: the version of the engine's format).
     ///
-    /// For a storage that does not keep the engine's keys and values in its file, but a format of its own.
+    /// For a storage whose file has a format of its own instead of the engine's keys and values.
     var formatVersion: Int { get }
 
-    /// A consistent view of all spaces as the latest commit left them, whoever made that commit.
+    /// Returns a consistent view of all spaces after the latest commit, including commits of other
+    /// processes.
     ///
-    /// Never waits for a writer, and no later commit shows in it. Any number of views may be open at once.
-    /// - Throws: `closed` after ``close()``; `storeReplaced` when another file stands under the name.
+    /// Never waits for a writer, and does not show later commits. Any number of views may be open
+    /// at once.
+    /// - Throws: `closed` after ``close()``; `storeReplaced` when the name now belongs to another
+    ///   file.
     func read() throws(StoreError) -> any KeyValueReader
 
-    /// Runs `body` in a write transaction: all of it is committed and durable on return, or nothing when `body` throws.
+    /// Runs `body` in a write transaction: all of it is committed and durable on return, or nothing
+    /// when `body` throws.
     ///
-    /// Transactions queue; waiting longer than `timeoutSeconds` throws code `busy`. `body` may be run again from the start, on
-    /// another thread, when the storage had to make room; it must depend on nothing that its first run changed.
+    /// Transactions queue; waiting longer than `timeoutSeconds` throws code `busy`. When the
+    /// storage had to make room, `body` may run again from the start, on another thread; it must
+    /// not depend on anything that its first run changed.
     func write<Result: Sendable>(
         timeoutSeconds: Double, _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
 
-    /// Starts a write transaction that lasts over several calls, for loads that are too large for one.
+    /// Starts a write transaction that lasts over several calls, for loads that are too large for
+    /// one.
     ///
-    /// It has the writer's place until it ends: other transactions, of every program that may have the store open, wait for
-    /// it up to their own timeouts.
-    /// - Throws: `busy` after `timeoutSeconds`; `readOnly` for a storage that was opened read-only; `closed`.
+    /// It has the writer's place until it ends: other transactions, of every program that may have
+    /// the store open, wait for it up to their own timeouts.
+    /// - Throws: `busy` after `timeoutSeconds`; `readOnly` for a storage that was opened read-only;
+    ///   `closed`.
     func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite
 
-    /// Makes every committed transaction durable, for a storage that was opened without durable commits.
+    /// Makes every committed transaction durable, for a storage that was opened without durable
+    /// commits.
     ///
-    /// Called at the end of loads into stores with `StoreOptions/isUnpublished`; only for those a commit may be less than durable.
+    /// Called at the end of loads into stores with `StoreOptions/isUnpublished`; only for those a
+    /// commit may be less than durable.
     func sync() throws(StoreError)
 
-    /// The bytes the storage takes on disk or in memory.
+    /// Returns the number of bytes that the storage takes on disk or in memory.
     func byteCount() throws(StoreError) -> Int
 
-    /// What is wrong with the storage's own structure; empty if nothing is.
+    /// Returns the problems in the storage's own structure; empty if it is sound.
     ///
-    /// The engine examines keys and values itself. Reads what is stored, not what is cached; changes nothing.
+    /// The engine examines keys and values itself. Reads what is stored, not what is cached;
+    /// changes nothing.
     func integrityFindings() throws(StoreError) -> [StoreFinding]
 
     /// Releases everything.
     ///
-    /// Readers that are open keep what they need until they are closed, and a write transaction under way until it ends; it may
-    /// still be committed. Called once, also when opening the store fails.
+    /// Open readers keep what they need until they are closed, and a write transaction in progress
+    /// until it ends; it may still be committed. Called once, also when opening the store fails.
     func close() throws(StoreError)
 }
 
@@ -107,7 +121,8 @@ public enum KeySpace: String, CaseIterable, Sendable {
     case links
     /// Links by relationship, target and place.
     case inverseLinks
-    /// To-one references by relationship, destination and place: what derived to-many relationships are read from.
+    /// To-one references by relationship, destination and place: what derived to-many relationships
+    /// are read from.
     case references
     /// Unique values and the key of the object that has them.
     case unique
@@ -132,7 +147,7 @@ public enum KeySpace: String, CaseIterable, Sendable {
 ///
 /// Use it from one thread at a time.
 public protocol KeyValueReader: AnyObject {
-    /// Calls `body` with the value of `key`, or with nil where there is none.
+    /// Calls `body` with the value of `key`, or with nil if the key is missing.
     ///
     /// The bytes are valid only inside `body`.
     func withValue(
@@ -140,7 +155,7 @@ public protocol KeyValueReader: AnyObject {
         _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError)
 
-    /// A cursor that stands before the first key of a space.
+    /// Returns a cursor before the first key of a space.
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor
 
     /// Ends the view, and its cursors.
@@ -151,27 +166,31 @@ public protocol KeyValueReader: AnyObject {
 
 /// A position in a space.
 ///
-/// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the next write: ``PinnedBytes``
-/// keeps them for a storage whose own have no fixed address. After a write the engine calls ``seek(to:)`` before anything else of the
-/// cursor. After the end of its view ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
+/// Bytes it shows are valid until it moves or its view ends or, in a write transaction, until the
+/// next write. A storage whose bytes have no fixed address can keep them in ``PinnedBytes``. After
+/// a write the engine calls ``seek(to:)`` before any other method of the cursor. After the end of
+/// its view ``seek(to:)``, ``seek(before:)`` and ``next()`` throw `closed`.
 public protocol KeyValueCursor: AnyObject {
     /// Moves to the first key that is not before `key`.
     ///
-    /// Returns false, at the end, if there is none; a later call may find one again. An empty key is before all others.
+    /// Returns false, at the end, if all keys are before it; a later call may find a key again. An
+    /// empty key is before all others.
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool
     /// Moves to the last key before `key`; nil for the last of all.
     ///
-    /// Returns false, at the end, if there is none; a later call may find one again.
+    /// Returns false, at the end, if no key is before it; a later call may find a key again.
     func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool
     /// Moves to the next key, or from before the first to the first.
     ///
     /// Returns false at the end and ever after.
     func next() throws(StoreError) -> Bool
-    /// Shows the entry at the position and those behind it to `body`, one after the other, until that returns false.
+    /// Calls `body` for the entry at the position and each following entry, until it returns false.
     ///
-    /// Afterwards, and when `body` throws, the cursor stands at the entry that was shown last; at the end nothing is shown. Most reading
-    /// is done by this, so a storage that can do it in a loop of its own should; without one, ``next()`` is called for each entry.
-    /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and writes nothing.
+    /// Afterwards, and when `body` throws, the cursor is at the last entry shown; at the end
+    /// nothing is shown. Most reading is done by this, so a storage that can loop over entries
+    /// itself should implement it; the default implementation calls ``next()`` for each entry.
+    /// - Parameter body: Takes key and value; uses neither the cursor nor what ends its view, and
+    ///   writes nothing.
     /// - Returns: False at the end; true when `body` returned false.
     /// - Throws: What `body` throws, and what ``next()`` does.
     func visit(
@@ -199,20 +218,22 @@ extension KeyValueCursor {
 
 /// A write transaction.
 ///
-/// It reads what it wrote. Use it only inside the closure it was passed to; ``KeyValueReader/close()`` does not end it. Keys are
-/// neither empty nor longer than ``OrderedKeyValueStorage/maximumKeyByteCount``, values have up to 1 GiB, and may be empty.
+/// It reads its own writes. Use it only inside the closure it was passed to;
+/// ``KeyValueReader/close()`` does not end it. Keys are neither empty nor longer than
+/// ``OrderedKeyValueStorage/maximumKeyByteCount``; values have up to 1 GiB and may be empty.
 public protocol KeyValueWriter: KeyValueReader {
-    /// Sets the value of a key, in the place of the one it has.
+    /// Sets the value of a key, replacing any old value.
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
-    /// Sets the value of a key that is not there.
+    /// Sets the value of a key that does not exist.
     ///
-    /// Returns false, and changes nothing, if it is there. A storage that can do both in one search implements it; others need not.
+    /// Returns false, changing nothing, if it exists. Implement this if your storage can do both in
+    /// one search.
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool
     /// Sets the value of a key that comes after all keys of the space.
     ///
-    /// Throws code `invalidRequest` if it does not.
+    /// Throws code `invalidRequest` for any other key.
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError)
     /// Removes a key.
     ///
@@ -235,7 +256,7 @@ extension KeyValueWriter {
 
 /// A write transaction that lasts over several calls.
 ///
-/// Letting go of it aborts it.
+/// Deallocation aborts it.
 public protocol KeyValueLongWrite: AnyObject {
     /// Runs `body` once, in the transaction, on the thread the storage writes on.
     ///
@@ -243,11 +264,13 @@ public protocol KeyValueLongWrite: AnyObject {
     func perform<Result: Sendable>(
         _ body: @Sendable (any KeyValueWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result
-    /// Makes everything visible and durable, at once, and gives the writer's place back.
+    /// Makes everything visible and durable, at once, and lets the next writer start.
     ///
-    /// After an error nothing of the transaction shows in this storage, and it can only be aborted. Only after `ioFailure` may it
-    /// turn out to be on the disk; then the storage takes no further transaction until it is opened again.
-    /// - Throws: `noSpace`, `ioFailure`; `closed` when the storage was closed meanwhile, or after an error of ``perform(_:)``.
+    /// After an error nothing of the transaction shows in this storage, and it can only be aborted.
+    /// Only after `ioFailure` may it turn out to be on the disk; then the storage accepts no
+    /// further transaction until it is opened again.
+    /// - Throws: `noSpace`, `ioFailure`; `closed` when the storage was closed meanwhile, or after
+    ///   an error of ``perform(_:)``.
     func commit() throws(StoreError)
     /// Gives everything up.
     ///

@@ -1,6 +1,7 @@
 /// A copy of some bytes at a place of its own in memory, as a ``KeyValueCursor`` shows them.
 ///
-/// For storages that keep keys and values in arrays, whose bytes have no address that outlasts a closure. Use it from one thread at a time.
+/// For storages that keep keys and values in arrays, whose bytes have no address that outlasts a
+/// closure. Use it from one thread at a time.
 public final class PinnedBytes {
     private var buffer = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
@@ -12,13 +13,13 @@ public final class PinnedBytes {
 
     deinit { buffer.deallocate() }
 
-    /// Takes a copy of `source` in the place of what was held; reuses the memory where it suffices.
+    /// Replaces the bytes by a copy of `source`; reuses the memory if it suffices.
     public func set(_ source: [UInt8]) {
         if source.count > buffer.count {
             buffer.deallocate()
             buffer = .allocate(byteCount: max(source.count, 64), alignment: 16)
         }
-        // SAFETY: the buffer has room for all of `source`, and what `bytes` shows is initialised by the copy.
+        // SAFETY: the buffer has room for all of `source`, and the copy initializes what `bytes` shows.
         buffer.copyBytes(from: source)
         bytes = UnsafeRawBufferPointer(rebasing: buffer[..<source.count])
     }

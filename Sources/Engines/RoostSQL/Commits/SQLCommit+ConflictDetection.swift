@@ -28,8 +28,8 @@ extension SQLCommit {
 
     /// Keeps others from putting anything at the ends of lists to which the change set adds.
     ///
-    /// They wait, and then find the end taken. The locks come first, because an owner can also be among
-    /// the unchanged objects, whose lock is less.
+    /// They wait, and then find the end taken. The locks come first, because an owner can also be
+    /// among the unchanged objects, whose lock is less.
     func lockListOwners() throws(StoreError) {
         guard writer.locks != nil, !change.lastPlaces.isEmpty else { return }
         let owners = change.lastPlaces.map { last in

@@ -1,7 +1,8 @@
 internal import RoostCore
 
 extension SQLCommit {
-    /// Finds every object whose unique values another one holds; throws code `constraintViolation` if there is one.
+    /// Throws code `constraintViolation`, which names every object whose unique values another one
+    /// holds, if any.
     mutating func checkConstraints() throws(StoreError) {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
@@ -23,7 +24,7 @@ extension SQLCommit {
             }
         }
         guard violations.isEmpty else {
-            // A key that is taken is the first thing to tell.
+            // Duplicate keys are reported first.
             try requireNoDuplicates()
             throw .constraintViolations(violations)
         }
@@ -33,7 +34,7 @@ extension SQLCommit {
     private struct Claim {
         let id: ObjectID
         let values: [UInt8]
-        /// The object that holds the values in the store and goes on to, other than by the change set.
+        /// The object outside the change set that holds the values in the store, or nil.
         var holder: ObjectID?
         /// Whether the object itself holds them in the store.
         var isKept = false
@@ -60,7 +61,7 @@ extension SQLCommit {
                 if holder.key == claim.id.key {
                     claim.isKept = true
                 } else if PreparedChange.item(at: place, in: change.updates) != nil {
-                    // What it holds after the change is compared in the change set; but it must let go first.
+                    // The change set covers the values it will hold, but it must release the old ones first.
                     constraintsToRelease.insert(constraint.constraint.number)
                 } else if claim.holder == nil, PreparedChange.item(at: place, in: change.deletes) == nil {
                     claim.holder = holder
@@ -102,7 +103,8 @@ struct SQLUniqueQuery {
             "SELECT _id, _entity FROM \(constraint.table.quotedName) WHERE \(conditions.joined(separator: " AND ")) ORDER BY _id"
     }
 
-    /// The fields of the constraint in the record's own layout; nil when one of them is null, which is never a collision.
+    /// The fields of the constraint in the record's own layout; nil when one of them is null, which
+    /// is never a collision.
     func fields(of record: RecordReader) -> [RecordLayout.Field]? {
         var fields: [RecordLayout.Field] = []
         for name in constraint.constraint.attributes {

@@ -2,9 +2,10 @@ internal import RoostCore
 
 /// Rows of the tallies as a store last wrote them.
 ///
-/// Others may have written since: whoever relies on a row compares it with what is there.
+/// Other writers may have changed them since: compare a row with the stored one before use.
 struct SQLKnownTallies: Sendable {
-    /// The row of the generation, then those of entities, then those of relationships; nil where a row was not written.
+    /// The row of the generation, then those of entities, then those of relationships; nil where a
+    /// row was not written.
     private var rows: [Tally?]
     private let entityCount: Int
 
@@ -14,7 +15,8 @@ struct SQLKnownTallies: Sendable {
         rows = Array(repeating: nil, count: 1 + entityCount + model.relationships.count)
     }
 
-    /// What a row holds; `number` is 0 for the generation, else that of an entity or relationship of the model.
+    /// The contents of a row; `number` is 0 for the generation, else that of an entity or
+    /// relationship of the model.
     subscript(kind: SQLTallyKind, number: Int) -> Tally? {
         get { rows[position(kind, number)] }
         set { rows[position(kind, number)] = newValue }

@@ -3,7 +3,8 @@ public import RoostCore
 extension SQLStore {
     /// Sets keys aside for new objects of the hierarchy that `entity` belongs to.
     ///
-    /// Keys are reserved in the database in growing blocks and given out from memory, so most calls cost no transaction.
+    /// Keys are reserved in the database in growing blocks and given out from memory, so most calls
+    /// cost no transaction.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try requireWritable()
         let table = schema.tableOfEntity[try model.requireEntity(entity).number]
@@ -45,9 +46,11 @@ extension SQLStore {
         }
     }
 
-    /// Makes sure that keys that were chosen by somebody else are never given out; called when the commit that wrote them is durable.
+    /// Ensures that keys which this store did not choose are never given out; called when the
+    /// commit that wrote them is durable.
     ///
-    /// - Parameter lastKeys: By position in the schema's object tables, the highest key that was written, or nil.
+    /// - Parameter lastKeys: By position in the schema's object tables, the highest key that was
+    ///   written, or nil.
     func noteUsedKeys(_ lastKeys: [Int64?]) {
         state.withLock { state in
             for (table, key) in lastKeys.enumerated() {
@@ -103,7 +106,7 @@ extension SQLStore {
         try schema.lastKeySQL.set.run([.integer(Int64(root)), .integer(key)] + checksum, on: connection)
     }
 
-    /// Raises the last keys to those that were written; by position in the schema's object tables.
+    /// Raises the recorded last keys to `lastKeys`, by position in the schema's object tables.
     func raiseLastKeys(_ lastKeys: [Int64?], _ writer: SQLWriter) throws(StoreError) {
         let recorded = state.withLock { $0.recordedLastKeys }
         for (table, key) in lastKeys.enumerated() {

@@ -78,9 +78,9 @@ package enum SQLTallies {
 
     /// Adds what changed to what is recorded, and makes the next generation.
     ///
-    /// A row is replaced on the condition that it holds what `known` says. It is read before only if it
-    /// holds something else, because another process wrote since, or if nothing is known. `known` then
-    /// has what was written, which holds if the transaction is committed.
+    /// A row is replaced on the condition that it holds what `known` says. It is read before only
+    /// if it holds something else, because another process wrote since, or if nothing is known.
+    /// `known` then has what was written, which holds if the transaction is committed.
     ///
     /// - Returns: The generations before and after it.
     static func apply(
@@ -272,8 +272,8 @@ package enum SQLTallies {
         }
     }
 
-    /// SELECT of one row's count and sum, with the parameters kind and number; and UPDATE of them where they are as expected, with the
-    /// expected and then the new ones as further parameters.
+    /// SELECT of one row's count and sum, with the parameters kind and number; and UPDATE of them
+    /// where they are as expected, with the expected and then the new ones as further parameters.
     static func statements(_ dialect: any SQLDialect) -> (select: String, update: String) {
         let p = (1...6).map { dialect.parameter($0) }
         let row = "WHERE kind = \(p[0]) AND number = \(p[1])"

@@ -4,7 +4,7 @@ internal import RoostCore
 struct SQLViolations {
     private let schema: SQLSchema
     private let connection: any SQLConnection
-    /// More pairs than this help nobody.
+    /// The maximum number of pairs that an error lists.
     private static let maximumCount = 1000
 
     init(_ schema: SQLSchema, _ connection: any SQLConnection) {

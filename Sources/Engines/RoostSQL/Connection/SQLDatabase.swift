@@ -78,7 +78,8 @@ package protocol SQLRebuilding: SQLDatabase {
     ///
     /// No other opener has the store open, or can open it, until the caller closes it after the
     /// transaction. Readers that begin now see the old content.
-    /// - Returns: The connection; nil where something that is not Roost's has a name that is needed.
+    /// - Returns: The connection; nil where something that is not Roost's has a name that is
+    ///   needed.
     /// - Throws: `busy` when another opener has the store, or writes, for longer than the timeout.
     func beginRebuilding(_ difference: SQLSchemaDifference) throws(StoreError) -> (any SQLConnection)?
 }

@@ -99,7 +99,8 @@ public protocol SQLDialectAbilities: Sendable {
 
     /// Whether both differ, nulls being equal to each other and to nothing else.
     func isDistinct(_ left: String, from right: String) -> String
-    /// Whether integers compare with floating-point numbers as their exact values do, without rounding.
+    /// Whether integers compare with floating-point numbers as their exact values do, without
+    /// rounding.
     var comparesNumbersExactly: Bool { get }
     /// Whether a column of floating-point numbers is greater than a number; false for NaN.
     func floating(_ column: String, greaterThan parameter: String, orEqual: Bool) -> String?
@@ -125,7 +126,8 @@ public protocol SQLDialectAbilities: Sendable {
     ///
     /// Nulls come first, descending last.
     func floatingOrder(_ column: String, ascending: Bool) -> [String]?
-    /// SELECT of a NaN for which ``order(_:ascending:)`` and ``floatingOrder(_:ascending:)`` differ.
+    /// SELECT of a NaN for which ``order(_:ascending:)`` and ``floatingOrder(_:ascending:)``
+    /// differ.
     ///
     /// Nil where they always differ.
     func findIrregularNaN(_ column: String, in table: String) -> String?
@@ -136,7 +138,8 @@ public protocol SQLDialectAbilities: Sendable {
 
     // MARK: Plans
 
-    /// Returns the plan of a statement, without running it: the objects of the catalog that it names.
+    /// Returns the plan of a statement, without running it: the objects of the catalog that it
+    /// names.
     ///
     /// - Parameters:
     ///   - sql: A SELECT.

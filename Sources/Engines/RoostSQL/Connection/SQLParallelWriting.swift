@@ -108,7 +108,8 @@ struct SQLWriter {
         locks.map { "\(select) \($0.rowLock(lock))" } ?? select
     }
 
-    /// Runs `body`, which writes rows that are locked; its statements need not wait for their results.
+    /// Runs `body`, which writes rows that are locked; its statements need not wait for their
+    /// results.
     func writingLockedRows(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard locks != nil, let connection = connection as? any SQLDeferringConnection else { return try body() }
         try connection.deferringRuns(body)

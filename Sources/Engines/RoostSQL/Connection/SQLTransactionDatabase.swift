@@ -1,13 +1,15 @@
 internal import RoostCore
 
-/// A database as a transaction on it sees it: reading shows what the transaction wrote, and what commits here counts when it does.
+/// A database as a transaction on it sees it: reading shows what the transaction wrote, and what
+/// commits here counts when it does.
 ///
-/// A change that is rolled back here spoils the whole transaction, which then can only be rolled back too.
+/// A change that is rolled back here spoils the whole transaction, which then can only be rolled
+/// back too.
 final class SQLTransactionDatabase: SQLRebuilding {
     private struct State {
         /// Set for good when the transaction is made.
         var connection: (any SQLConnection)?
-        /// Whether somebody writes, or a part of the transaction was given up.
+        /// Whether a write is in progress, and whether a part of the transaction was abandoned.
         var isWriting = false
         var isSpoilt = false
     }

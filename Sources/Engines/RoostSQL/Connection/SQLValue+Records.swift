@@ -129,7 +129,8 @@ extension SQLReadPlan {
         }
     }
 
-    /// Sets a field of the record that is being built; returns what is wrong with the value, or nil.
+    /// Sets a field of the record that is being built; returns what is wrong with the value, or
+    /// nil.
     private func set(
         _ value: SQLValue, _ entity: SQLValue, _ field: RecordLayout.Field, _ step: SQLStep, _ row: inout RecordBatch
     ) -> String? {

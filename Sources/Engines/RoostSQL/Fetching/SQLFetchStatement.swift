@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// What of a fetch request one SELECT does, and what is left to do on the records it gives.
+/// The part of a fetch request that one SELECT does, and the rest, to be done on its records.
 struct SQLFetchStatement {
     /// The table, as SQL names it.
     private let tableName: String
@@ -9,7 +9,8 @@ struct SQLFetchStatement {
     private let from: String
     /// The same with the keys of a range gathered from its index; nil where that is of no use.
     private let fromRange: String?
-    /// A SELECT of the range that counts no further than its last parameter, which follows the others; nil where nobody needs to know.
+    /// A SELECT that counts the rows of the range, up to its last parameter, which follows the
+    /// others; nil if the count is not needed.
     private(set) var rangeCount: (sql: String, values: [SQLValue])?
     /// Whether the range is small enough.
     var usesRange = true
@@ -17,11 +18,12 @@ struct SQLFetchStatement {
     private let ending: String
     /// The parameters; an aggregate has no use for the last ones, if there is a limit.
     let values: [SQLValue]
-    /// How many parameters the conditions have.
+    /// The number of parameters in the conditions.
     private let conditionValueCount: Int
     /// The parts of the predicate that the statement decides.
     let pushed: [FetchRequest.Predicate]
-    /// The request to be answered from the statement's records in key order; nil when there is nothing left to do.
+    /// The request to be answered from the statement's records in key order; nil when there is
+    /// nothing left to do.
     let rest: CheckedFetchRequest?
     /// The plan by which its rows become records.
     let plan: SQLReadPlan
@@ -106,12 +108,13 @@ struct SQLFetchStatement {
     /// The part after the table of a SELECT of records or keys.
     private var found: String { (usesRange ? fromRange ?? from : from) + ending }
 
-    /// SELECT of aggregates over the rows that meet the conditions, offset and limit left aside, and its parameters.
+    /// SELECT of aggregates over the rows that meet the conditions, offset and limit left aside,
+    /// and its parameters.
     func aggregates(_ columns: String, in table: SQLTable) -> (sql: String, values: ArraySlice<SQLValue>) {
         ("SELECT \(columns) FROM \(table.quotedName) AS t0\(from)", values[..<conditionValueCount])
     }
 
-    /// WHERE and conditions all of which must be true; empty for none.
+    /// Returns a WHERE clause that requires all conditions; empty without conditions.
     static func words(_ conditions: [String]) -> String {
         conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     }

@@ -2,10 +2,12 @@ package import RoostCore
 package import RoostQuery
 
 extension SQLSnapshot: ExplainingSnapshot {
-    /// How ``fetch(_:)`` finds the answer: the statement, and the indexes that the database uses for it.
+    /// Returns the plan of ``fetch(_:)``: the statement, and the indexes that the database uses for
+    /// it.
     ///
-    /// The indexes have their names in the database. ``FetchPlan/visitedCount`` is how many rows the statement gave where more was to be
-    /// done with them, because the database does not tell how many it looked at.
+    /// The indexes have their names in the database. If rows of the statement need further work,
+    /// ``FetchPlan/visitedCount`` is their number, because the database does not report how many it
+    /// looked at.
     package func explain(_ checked: CheckedFetchRequest, executing: Bool) throws(StoreError) -> FetchPlan {
         let request = checked.request
         let statement = try readingStatement(for: checked)

@@ -7,7 +7,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 
     /// Reads the records that a request asks for, in its order.
     ///
-    /// What SQL can say exactly is left to the database, the rest is done on the records that are left.
+    /// What SQL can say exactly is left to the database, the rest is done on the records that are
+    /// left.
     package func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
         try records(of: try readingStatement(for: request))
     }
@@ -79,7 +80,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// Returns whole numbers about all records of a request whose predicate the database can decide.
+    /// Returns whole numbers about all records of a request whose predicate the database can
+    /// decide.
     ///
     /// Integers are added as integers. A sum beyond 64 bits is left to the caller: as an error, or
     /// as nil where an error would end the snapshot.
@@ -155,7 +157,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         statement.usesRange = count < most
     }
 
-    /// Returns the number of objects of an entity and its subentities that the last commit recorded.
+    /// Returns the number of objects of an entity and its subentities that the last commit
+    /// recorded.
     private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         let tally = try SQLTallies.read(try open(), store)
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }

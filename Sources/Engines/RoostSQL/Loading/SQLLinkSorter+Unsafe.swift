@@ -1,17 +1,19 @@
 internal import RoostCore
 
-/// Gives the links of a load back in the order of their tables, whatever order they come in.
+/// A sorter that returns the links of a load in the order of their tables.
 ///
-/// A table of links is sorted by source and target. Links that come sorted by the other end each belong to another page of it, and a
-/// table that is larger than the page cache would be written over and over. So a link that comes behind all before it goes on at once,
-/// and what does not waits in a sorter until the end. What comes in order, list by list with any order within a list, costs a look.
+/// A table of links is sorted by source and target. Links that come sorted by the other end each
+/// belong to another page of it, and a table that is larger than the page cache would be written
+/// over and over. So a link that comes after all earlier ones is passed on at once, and the others
+/// wait in a sorter until the end. A batch in order costs only a check; any other batch is sorted
+/// first.
 ///
-/// Memory: about 16 MiB, from the first link on that waits. Disk: 33 or 49 bytes for each of them, in a file without a name. Use it from
-/// one thread.
+/// Memory: about 16 MiB once a link waits. Disk: 33 or 49 bytes for each waiting link, in a file
+/// without a name. Use it from one thread.
 final class SQLLinkSorter {
     private typealias Ends = (source: Int64, target: Int64)
 
-    /// By relationship number, the greatest that went on; no key is below 1.
+    /// By relationship number, the greatest link that was passed on; no key is below 1.
     private var last: [Ends]
     private let sorter: ExternalSorter
 
@@ -26,7 +28,8 @@ final class SQLLinkSorter {
         sorter = ExternalSorter(memoryByteCount: memoryByteCount, directories: directories)
     }
 
-    /// Leaves those links in a batch that can be inserted now, in order, and takes the others out until the end.
+    /// Leaves those links in a batch that can be inserted now, in order, and takes the others out
+    /// until the end.
     ///
     /// - Parameter batch: Normalized links of a relationship of the model.
     /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
@@ -73,8 +76,8 @@ final class SQLLinkSorter {
 
     // MARK: Entries
 
-    /// The key is `[relationship, 8][source, 8][target, 8]`, so that bytes sort as numbers do; the value is the two places of eight bytes, or
-    /// nothing where both are 0.
+    /// The key is `[relationship, 8][source, 8][target, 8]`, so that bytes sort as numbers do; the
+    /// value is the two places of eight bytes, or nothing where both are 0.
     private func wait(_ link: Link, _ relationship: Int) throws(StoreError) {
         let key = (
             Int64(relationship).bigEndian, UInt64(bitPattern: link.source).bigEndian,

@@ -3,7 +3,7 @@ public import RoostCore
 extension SQLStore {
     /// Starts to load many objects; see ``PersistentStore/bulkLoader(_:)``.
     ///
-    /// An empty store that nobody knows yet is written without a journal. Any other load is one transaction.
+    /// An empty, unpublished store is written without a journal. Any other load is one transaction.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
         return try SQLBulkLoader(self, options)
@@ -274,13 +274,14 @@ final class SQLBulkLoader: BulkLoader {
                     }
                 }
             } catch {
-                // The contract has no error here; what is left is no store, and every later call says why.
+                // The contract has no error here. The database is no longer a store, and every later call reports why.
                 store.state.withLock { $0.failure = error }
             }
         }
     }
 
-    /// Runs a part of the load, and abandons all of it when the part fails: others need not wait for somebody to let go of the loader.
+    /// Runs a part of the load, and abandons the whole load if it fails: other writers need not
+    /// wait until the loader is released.
     private func perform(_ body: () throws(StoreError) -> Void) throws(StoreError) {
         guard isActive else { throw .loadIsOver(store.location) }
         do throws(StoreError) {

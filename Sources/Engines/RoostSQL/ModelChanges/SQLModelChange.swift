@@ -29,7 +29,7 @@ final class SQLModelChange: ModelChange {
         let connection: any SQLConnection
         do throws(StoreError) {
             connection = try transaction.requireSound()
-            // Beginning to read makes sure that the name still leads to the file.
+            // Beginning to read checks that the name still refers to the file.
             base.database.endReading(try base.database.beginReading())
         } catch {
             abandon()
@@ -43,7 +43,7 @@ final class SQLModelChange: ModelChange {
             try? base.close()
             throw error
         }
-        // The store has the new model: what cannot be closed is recovered by whoever opens it next.
+        // The store has the new model. If closing fails, the next opener recovers it.
         try? base.close()
     }
 
@@ -52,7 +52,7 @@ final class SQLModelChange: ModelChange {
         isActive = false
         try? changed.close()
         if let connection = transaction.connection { base.database.rollBackWriting(connection) }
-        // The error that led here counts; what cannot be closed is recovered by whoever opens the store next.
+        // The first error counts. If closing fails, the next opener recovers the store.
         try? base.close()
     }
 }

@@ -3,8 +3,8 @@ package import RoostCore
 extension SQLStore: ModelChangingStore {
     /// Begins to give the store another model in one transaction; see ``ModelChangingStore``.
     ///
-    /// Tables that the new model declares alike, and whose content is kept, stay with all their rows; so do their indexes. All others
-    /// are dropped, and made and filled anew.
+    /// Tables that the new model declares alike, and whose content is kept, stay with all their
+    /// rows; so do their indexes. All others are dropped, and made and filled anew.
     package func beginModelChange(
         to model: ManagedObjectModel, keeping kept: KeptContent
     ) throws(StoreError) -> (any ModelChange)? {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// The related objects of an SQL store, read by statements that stay prepared as long as the graph is in use.
+/// The related objects of an SQL store, read by statements that stay prepared as long as the graph
+/// is in use.
 ///
 /// Other statements of the same connection may be under way.
 final class SQLObjectGraph: ObjectGraph {
@@ -55,7 +56,8 @@ final class SQLObjectGraph: ObjectGraph {
 }
 
 extension SQLSchema {
-    /// The table of a to-one relationship that is the inverse of a to-many, its column, and that of its place if it has one.
+    /// The table of a to-one relationship that is the inverse of a to-many, its column, and that of
+    /// its place if it has one.
     func inverseColumns(
         _ inverse: ManagedObjectModel.Relationship
     ) throws(StoreError) -> (table: SQLTable, column: String, place: String?) {

@@ -1,7 +1,8 @@
 package import RoostCore
 
 extension SQLSnapshot {
-    /// Reads the records of `entity` and its subentities in ascending key order, behind `id` if given.
+    /// Reads the records of `entity` and its subentities in ascending key order, after `id` if
+    /// given.
     package func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         _ = try open()
         let entity = try model.requireEntity(entity)
@@ -47,7 +48,7 @@ extension SQLSnapshot {
         return !batch.isEmpty
     }
 
-    /// Reads all links of a to-many relationship that has no to-one inverse, behind `link` if given.
+    /// Reads all links of a to-many relationship that has no to-one inverse, after `link` if given.
     package func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         _ = try open()
         let relationship = try model.requireRelationship(relationship)
@@ -71,7 +72,7 @@ extension SQLSnapshot {
         return SQLLinkCursor(self, try lease(sql, values), relationship: relationship.number, isScan: true)
     }
 
-    /// Reads where the to-many `relationship` leads from one object, in its order, or in key order.
+    /// Reads the links of the to-many `relationship` from one object, in its order or in key order.
     package func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -94,12 +95,14 @@ extension SQLSnapshot {
 }
 
 extension SQLSchema {
-    /// SELECT of the links of a to-many relationship from the object whose key is parameter 1: source, target, order, inverse order.
+    /// SELECT of the links of a to-many relationship from the object whose key is parameter 1:
+    /// source, target, order, inverse order.
     ///
     /// No order is asked for beyond what has a meaning, so that an index gives it.
     /// - Parameters:
     ///   - relationship: The relationship.
-    ///   - source: The entity of the object; one that does not exist has no links, whatever refers to it. Nil where it is known to exist.
+    ///   - source: The entity of the object; one that does not exist has no links, whatever refers
+    ///     to it. Nil where it is known to exist.
     /// - Returns: The statement.
     /// - Throws: `invalidRequest` for a to-one relationship.
     func linkQuery(
@@ -126,7 +129,7 @@ extension SQLSchema {
             }
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
             let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)\(exists)"
-            // Of a relationship that is its own inverse each pair is kept once; from the object it leads to, it leads back.
+            // A relationship that is its own inverse stores each pair once, so an object's links include pairs with it as target.
             let back =
                 relationship.isReflexive
                 ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target\(exists)"

@@ -9,13 +9,16 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     /// Whether the connection is given back at the end.
     private let ownsConnection: Bool
     private var connection: (any SQLConnection)?
-    /// The statements that cursors hold; taken from them when the snapshot closes, because the connection goes to others.
+    /// The statements that cursors hold; taken from them when the snapshot closes, because the
+    /// connection goes to others.
     private var leases: [ObjectIdentifier: SQLLease] = [:]
-    /// By entity number, the statement that looks up one record; all lookups of the snapshot share it, one record at a time.
+    /// By entity number, the statement that looks up one record; all lookups of the snapshot share
+    /// it, one record at a time.
     private var lookups: [SQLLookup?]
-    /// The one that was asked for last, because most lookups ask for the same again.
+    /// The last lookup used, because most calls need the same one again.
     private var lastLookup: SQLLookup?
-    /// By relationship number, what reads the links of one object, and of which entity it was last.
+    /// By relationship number, the statement that reads the links of one object, and the entity it
+    /// was last made for.
     private var linkQueries: [(source: Int, sql: String)?]
 
     /// The model of the store.
@@ -90,7 +93,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
 
     private var wasClosed: StoreError { StoreError(.closed, "The snapshot of '\(store.location)' was closed before.") }
 
-    /// How records of an entity are looked up; valid until the snapshot closes.
+    /// Returns the lookup for records of an entity; valid until the snapshot closes.
     func lookup(_ name: EntityName) throws(StoreError) -> SQLLookup {
         if let lastLookup, lastLookup.name == name { return lastLookup }
         let number = try model.requireEntity(name).number
@@ -146,7 +149,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     }
 }
 
-/// What looks up one record of an entity, its subentities' included, by key.
+/// A lookup, by key, of one record of an entity or its subentities.
 final class SQLLookup {
     let name: EntityName
     let access: SQLRecordAccess

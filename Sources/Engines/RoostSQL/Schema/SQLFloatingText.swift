@@ -1,10 +1,10 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// How columns hold what their database cannot hold as a number: NaN, as the text `NaN` or `NaN:<bits>`.
+/// The text `NaN` or `NaN:<bits>` in a column whose database cannot hold NaN as a number.
 ///
-/// `NaN` is the quiet NaN without payload; any other is followed by its 16 hexadecimal digits (8 for a float). The texts sort
-/// behind all numbers in databases that order by type.
+/// `NaN` is the quiet NaN without payload; any other is followed by its 16 hexadecimal digits (8
+/// for a float). The texts sort after all numbers in databases that order by type.
 public enum SQLFloatingText {
     /// The text of a NaN of 64 bits.
     public static func text(_ bits: UInt64) -> String {
@@ -34,7 +34,7 @@ public enum SQLFloatingText {
         return bits
     }
 
-    /// The digits behind `NaN:`, none for `NaN`; nil for any other text.
+    /// Returns the digits after `NaN:`, an empty text for `NaN`, or nil for any other text.
     private static func payload(_ text: some Collection<UInt8>) -> String? {
         guard text.count <= 20, text.starts(with: "NaN".utf8) else { return nil }
         let rest = text.dropFirst(3)

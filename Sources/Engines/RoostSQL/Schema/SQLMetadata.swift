@@ -71,7 +71,8 @@ public enum SQLMetadata {
         try set("history", .text(String(decoding: bytes, as: UTF8.self)), connection, schema)
     }
 
-    /// Makes the rows about a database those of an empty one with another schema; generation and mark stay.
+    /// Makes the rows about a database those of an empty one with another schema; generation and
+    /// mark stay.
     static func change(to schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
         for table in ["_roost_entities", "_roost_keys"] { try connection.run("DELETE FROM \(table)") }
         try connection.run(
@@ -101,14 +102,15 @@ public enum SQLMetadata {
         for root in schema.model.roots { try SQLStore.setLastKey(0, root, connection, schema) }
     }
 
-    /// Reads what a database says it holds: its identity and its model.
+    /// Reads the identity and the model in a database's metadata.
     ///
     /// - Parameters:
     ///   - connection: A connection to the database.
-    ///   - storeName: What messages call the database.
+    ///   - storeName: The name of the database in messages.
     ///   - known: The version of the format in the database's header, if it has one.
     /// - Returns: The identity and the model.
-    /// - Throws: `notAStore` when there are no metadata, `unsupportedVersion` for another format, `corrupted` for anything odd.
+    /// - Throws: `notAStore` if the metadata is missing, `unsupportedVersion` for another format,
+    ///   `corrupted` for damaged metadata.
     public static func read(
         _ connection: any SQLConnection, storeName: String, formatVersion known: Int? = nil
     ) throws(StoreError) -> (uuid: StoreUUID, model: ManagedObjectModel) {
@@ -227,7 +229,7 @@ public enum SQLMetadata {
     }
 }
 
-/// What the rows of `_roost_tallies` count.
+/// The kinds of rows in `_roost_tallies`.
 enum SQLTallyKind: String {
     /// A row for each place of a writer. The generation is the sum of their counts; the sum of each
     /// is the store's mark, which never changes.

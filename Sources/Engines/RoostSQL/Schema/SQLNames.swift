@@ -1,4 +1,5 @@
-/// Gives out names that no two things share, ignoring the case of ASCII letters, in an order that depends on the model alone.
+/// Gives out names that no two things share, ignoring the case of ASCII letters, in an order that
+/// depends on the model alone.
 struct SQLNames {
     private let dialect: any SQLDialect
     private var taken: Set<[UInt8]> = []
@@ -8,7 +9,8 @@ struct SQLNames {
         for name in taken { self.taken.insert(Self.folded(name)) }
     }
 
-    /// The name itself where it is free and allowed, otherwise the name with the first free suffix: `_2`, `_3` and so on.
+    /// The name itself where it is free and allowed, otherwise the name with the first free suffix:
+    /// `_2`, `_3` and so on.
     mutating func claim(_ wanted: String) -> String {
         var base = Self.printable(wanted)
         if dialect.isReserved(base) { base = "x_" + base }
@@ -24,7 +26,8 @@ struct SQLNames {
         return name
     }
 
-    /// The bytes with ASCII letters in lower case: what databases hold for one name, whatever the version of Unicode.
+    /// The bytes with ASCII letters in lower case: what databases hold for one name, whatever the
+    /// version of Unicode.
     private static func folded(_ name: String) -> [UInt8] {
         name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
     }

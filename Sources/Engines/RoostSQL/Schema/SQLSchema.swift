@@ -8,7 +8,7 @@ public final class SQLSchema: Sendable {
         public let name: String
         /// The name of the table that it is, or that it is an index of, not quoted.
         public let table: String
-        /// The statement, letter by letter as the database's catalogue keeps it.
+        /// The statement, exactly as the database's catalog keeps it.
         public let sql: String
 
         /// Whether it is an index.
@@ -74,14 +74,14 @@ public final class SQLSchema: Sendable {
     let objectTables: [SQLTable]
     /// By entity number, the position in `objectTables`.
     let tableOfEntity: [Int]
-    /// How rows are updated, by position in `objectTables`.
+    /// The plans for updating rows, by position in `objectTables`.
     let updating: [SQLUpdatePlan]
     /// By relationship number.
     let linkTables: [LinkTable?]
     let constraints: [Constraint]
     /// The plans for reading the objects of each entity and of its subentities.
     let reading: SQLReading
-    /// How a row of the tallies is read and written.
+    /// The statements that read and write a row of the tallies.
     let tallySQL: (select: String, update: String)
     /// The statements that add to 1, 2, … rows of the tallies; none where rows are replaced.
     let tallyInserts: [String]
@@ -107,7 +107,8 @@ public final class SQLSchema: Sendable {
     ///   - model: The model.
     ///   - dialect: How the database expects its SQL.
     ///   - formatVersion: The version of the format.
-    /// - Throws: `limitExceeded` when a hierarchy has more properties than a table can have columns.
+    /// - Throws: `limitExceeded` when a hierarchy has more properties than a table can have
+    ///   columns.
     public init(
         _ model: ManagedObjectModel, dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) throws(StoreError) {

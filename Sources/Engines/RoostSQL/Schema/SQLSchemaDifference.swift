@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// What must be done to a database to make the tables of one schema those of another.
+/// The changes to a database that turn the tables of one schema into those of another.
 package struct SQLSchemaDifference: Sendable {
-    /// The tables that go, with all their indexes.
+    /// The tables to drop, with all their indexes.
     package let droppedTables: [SQLSchema.Item]
-    /// The indexes of tables that stay, and that go.
+    /// The indexes to drop from tables that stay.
     package let droppedIndexes: [SQLSchema.Item]
     /// The tables to be made.
     package let newTables: [SQLSchema.Item]

@@ -2,10 +2,11 @@ package import RoostCore
 
 /// A column that holds a field, or its part, of the records of an entity and its subentities.
 struct SQLColumn {
-    /// Where in the table the column stands.
+    /// The group that decides the column's place.
     ///
-    /// A database that looks at one column walks over those before it, and over their pages where a row has several. So what is
-    /// short comes first, and version and checksum, which no condition mentions, stand behind the text.
+    /// A database that looks at one column walks over those before it, and over their pages where a
+    /// row has several. So short columns come first, and version and checksum, which no condition
+    /// mentions, come after the text.
     enum Place {
         case number, text, uuid, data
     }
@@ -16,7 +17,7 @@ struct SQLColumn {
     let place: Place
 }
 
-/// Where one entity's field is kept.
+/// The columns of one entity's field.
 struct SQLFieldColumns {
     /// The position among the table's property columns of the value, or of a reference's key.
     let column: Int
@@ -32,9 +33,11 @@ final class SQLTable: Sendable {
     let quotedName: String
     /// The property columns, those of a superentity first.
     let columns: [SQLColumn]
-    /// For each entity of the model, where its fields are, by field index; nil for entities of other hierarchies.
+    /// For each entity of the model, where its fields are, by field index; nil for entities of
+    /// other hierarchies.
     let fields: [[SQLFieldColumns]?]
-    /// The order in which the columns stand in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`, then come ``columns``.
+    /// The order of the columns in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`,
+    /// followed by ``columns``.
     private let order: [Int]
     let writing: SQLWritePlan
 
@@ -62,7 +65,7 @@ final class SQLTable: Sendable {
         return [0] + properties(.number) + early + properties(.text) + late + properties(.uuid) + properties(.data)
     }
 
-    /// The definitions of all columns, in the order in which they stand in the table.
+    /// Returns the definitions of all columns, in the order of the table.
     func definitions(_ dialect: any SQLDialect) -> [String] {
         let system = ["_entity", "_version", "_checksum"].map { "\($0) \(dialect.integerType) NOT NULL" }
         let all = [dialect.keyColumn("_id")] + system + columns.map(\.definition)
@@ -79,7 +82,7 @@ final class SQLTable: Sendable {
             }
         }
         let (own, others) = (names(self), names(other))
-        // The models may have other entities behind these.
+        // The models may have more entities after these.
         return (0..<max(own.count, others.count)).allSatisfy { number in
             (own.indices.contains(number) ? own[number] : nil)
                 == (others.indices.contains(number) ? others[number] : nil)
@@ -99,13 +102,13 @@ final class SQLTable: Sendable {
 
 /// One field's way between a record and a row.
 package struct SQLStep: Sendable {
-    /// How the field is kept in the record.
+    /// The kind of the field.
     package let kind: RecordLayout.Field.Kind
-    /// Where the field's null bit is: the byte in the record.
+    /// The byte of the record that holds the field's null bit.
     package let nullByte: Int32
-    /// Where the field's null bit is: the bit in the byte.
+    /// The mask of the null bit in its byte.
     package let nullMask: UInt8
-    /// Where the field's slot is in the record.
+    /// The offset of the field's slot in the record.
     package let byteOffset: Int32
     /// The column of the row.
     package let column: Int32
@@ -132,9 +135,9 @@ package struct SQLStep: Sendable {
     }
 }
 
-/// How rows of a SELECT become records of one entity and its subentities.
+/// A plan for turning rows of a SELECT into records of one entity and its subentities.
 package final class SQLReadPlan: Sendable {
-    /// How rows of one entity become records.
+    /// A plan for turning rows of one entity into records.
     package final class Entity: Sendable {
         /// The entity's number.
         package let number: Int
@@ -167,7 +170,8 @@ package final class SQLReadPlan: Sendable {
     let selectSQL: String
     /// The same with the table called `t0`, to be followed by JOINs too.
     let qualifiedSQL: String
-    /// For each entity that is a destination of polymorphic references, which entities are allowed, by entity number.
+    /// For each entity that is a destination of polymorphic references, which entities are allowed,
+    /// by entity number.
     private let allowedDestinations: [[Bool]?]
 
     /// The columns before those of properties.
@@ -208,7 +212,7 @@ package final class SQLReadPlan: Sendable {
         qualifiedSQL = "SELECT \(list.map { "t0.\($0)" }.joined(separator: ", ")) FROM \(table.quotedName) AS t0"
     }
 
-    /// Whether a reference or an object ID may lead to an object of the entity with this number.
+    /// Returns whether a reference or an object ID may refer to the entity with this number.
     package func allows(_ entity: Int64, at step: SQLStep) -> Bool {
         guard entity >= 0, entity < Int64(model.entities.count) else { return false }
         guard step.destination >= 0 else { return true }
@@ -260,15 +264,16 @@ package final class SQLReadPlan: Sendable {
     }
 }
 
-/// Which parameter of a statement gets which field of a record.
+/// The assignment of a record's fields to the parameters of a statement.
 ///
 /// The parameters are key, entity, version, content hash, then one for each column.
 package struct SQLRowColumns: Sendable {
-    /// By entity number, all fields of the entity with their columns, −1 for one that is left out; nil for other hierarchies.
+    /// By entity number, all fields of the entity with their columns, −1 for one that is left out;
+    /// nil for other hierarchies.
     package let entities: [[SQLStep]?]
     /// By entity number, the columns that no field of the entity fills.
     package let unused: [[Int32]]
-    /// How many columns there are.
+    /// The number of columns.
     package let count: Int
     /// The rule by which `_checksum` is computed.
     package let checksum: SQLChecksum
@@ -277,7 +282,8 @@ package struct SQLRowColumns: Sendable {
     package static let systemColumnCount = 4
 
     /// - Parameters:
-    ///   - positions: By position in the table, the position among these columns; nil for one that is left out.
+    ///   - positions: By position in the table, the position among these columns; nil for one that
+    ///     is left out.
     ///   - fields: By entity number, where its fields are in the table.
     ///   - model: The model of the records.
     ///   - checksum: The rule by which `_checksum` is computed.
@@ -307,9 +313,9 @@ package struct SQLRowColumns: Sendable {
     }
 }
 
-/// How records of a hierarchy become rows of its table.
+/// A plan for turning records of a hierarchy into rows of its table.
 package final class SQLWritePlan: Sendable {
-    /// Where the fields of records go.
+    /// The columns of the records' fields.
     package let columns: SQLRowColumns
     /// The most rows an INSERT of the plan has.
     package let rowsPerInsert: Int
@@ -319,9 +325,9 @@ package final class SQLWritePlan: Sendable {
     package let insertOneSQL: String
     /// INSERT of ``rowsPerInsert`` rows; parameters row by row.
     package let insertManySQL: String
-    /// UPDATE of one row; parameters as in an INSERT, the first of which is the key that is looked for.
+    /// UPDATE of one row; parameters as in an INSERT, selected by the first, the key.
     package let updateSQL: String
-    /// SELECT of a row, if there is one with a key.
+    /// SELECT that finds out whether a key has a row.
     let existsSQL: String
 
     init(
@@ -352,18 +358,20 @@ package final class SQLWritePlan: Sendable {
     }
 }
 
-/// What a change asks a row first, and how it updates one whose indexed columns stay as they are.
+/// A SELECT that precedes a change, and an UPDATE for rows whose indexed columns stay as they are.
 ///
-/// Setting a column makes the database rewrite the column's index entries, even to the value it has.
+/// Setting a column makes the database rewrite the column's index entries, even to the value it
+/// has.
 package final class SQLUpdatePlan: Sendable {
     /// SELECT of version, entity and checksum of one row, by key.
     let headSQL: String
-    /// By entity number, the fields that are in indexed columns; nil for other hierarchies, and where
-    /// updates set all columns.
+    /// By entity number, the fields that are in indexed columns; nil for other hierarchies, and
+    /// where updates set all columns.
     let indexed: [RecordAgreement?]
-    /// Where the other fields go in ``updateSQL``.
+    /// The columns of the other fields in ``updateSQL``.
     package let columns: SQLRowColumns
-    /// UPDATE of the columns that no index has, of one row; parameters as in an INSERT, the entity must be the one that is there.
+    /// UPDATE of the columns without an index, of one row; parameters as in an INSERT, but the
+    /// entity must be that of the row.
     package let updateSQL: String
 
     /// - Parameters:

@@ -110,8 +110,8 @@
 
         /// The function that finds the name of a property by its key path.
         ///
-        /// A key path of an inherited property has the subclass as its root. So the paths to compare
-        /// with are those of the class that is asked.
+        /// A key path of an inherited property has the subclass as its root. So the paths to
+        /// compare with are those of the class that is asked.
         private func propertyName(_ kind: String) -> String {
             let inherited = model.superclass == nil ? "" : " ?? super.propertyName(of: keyPath)"
             let cases = model.properties.map {

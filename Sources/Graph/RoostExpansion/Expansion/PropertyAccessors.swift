@@ -1,8 +1,8 @@
 #if Macros
     /// The code of a property's getter and setter.
     ///
-    /// They name the position of the property in the class, because a macro does not know the places
-    /// of fields in records. Generated classes of entities with subentities do the same.
+    /// They name the position of the property in the class, because a macro does not know the
+    /// places of fields in records. Generated classes of entities with subentities do the same.
     struct PropertyAccessors {
         private let getter: String
         private let setter: String

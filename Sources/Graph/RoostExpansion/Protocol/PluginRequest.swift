@@ -26,8 +26,8 @@
 
     /// A message of the compiler.
     ///
-    /// The compiler sends more than is read here, and newer compilers send more still. Unknown keys are
-    /// ignored.
+    /// The compiler sends more than is read here, and newer compilers send more still. Unknown keys
+    /// are ignored.
     enum PluginRequest {
         /// A role in which the compiler expands an attached macro.
         enum Role: String {

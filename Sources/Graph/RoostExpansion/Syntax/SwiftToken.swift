@@ -20,9 +20,9 @@
 
     /// Splits Swift source code into tokens, without comments and white space.
     ///
-    /// It knows what hides brackets and quotes from a reader: comments in comments, strings in raw and
-    /// multi-line form with interpolations, regular expressions and names between backticks. Text that
-    /// is not Swift gives some tokens.
+    /// It knows what hides brackets and quotes from a reader: comments in comments, strings in raw
+    /// and multi-line form with interpolations, regular expressions and names between backticks.
+    /// Text that is not Swift gives some tokens.
     struct SwiftLexer {
         private let bytes: [UInt8]
         private var position = 0
@@ -148,7 +148,8 @@
             }
         }
 
-        /// Numbers of all bases, with exponents; the point of `0..<5` and of `1.description` is not theirs.
+        /// Numbers of all bases, with exponents; the point of `0..<5` and of `1.description` is not
+        /// theirs.
         private mutating func takeNumber() {
             let isHexadecimal = begins("0x")
             while let byte = byte() {
@@ -222,7 +223,8 @@
             }
         }
 
-        /// Takes an interpolation from its opening to its closing parenthesis, strings in it included.
+        /// Takes an interpolation from its opening to its closing parenthesis, strings in it
+        /// included.
         private mutating func takeInterpolation() {
             var openCount = 0
             while position < bytes.count {

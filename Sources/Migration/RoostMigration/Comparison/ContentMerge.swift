@@ -50,7 +50,8 @@ struct ContentMerge {
         }
     }
 
-    /// The names of the properties in which two records differ; nil when they are equal but for their versions.
+    /// Returns the names of the properties in which two records differ; nil if only their versions
+    /// may differ.
     private static func differentProperties(_ a: RecordPosition, _ b: RecordPosition) -> [String]? {
         a.batch.withRecord(at: a.index) { left in
             b.batch.withRecord(at: b.index) { right in

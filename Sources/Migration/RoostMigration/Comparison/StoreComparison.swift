@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// Something that two stores do not have in common.
+/// A difference between two stores.
 ///
 /// ```swift
 /// for difference in try StoreComparison.diff(monday, today) {
@@ -9,7 +9,7 @@ public import RoostCore
 /// }
 /// ```
 public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConvertible {
-    /// What kind of difference it is.
+    /// The kinds of difference.
     public enum Kind: String, Sendable, Codable {
         /// The models describe different data, so that records cannot be compared.
         case model
@@ -25,13 +25,14 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
         case linkOnlyInSecond
     }
 
-    /// What kind of difference it is.
+    /// The kind of this difference.
     public var kind: Kind
-    /// The object, as `Entity/p<key>`; for a link, the one it starts from; empty for a difference of models.
+    /// The object, as `Entity/p<key>`; for a link, the one it starts from; empty for a difference
+    /// of models.
     public var object: String
     /// The properties that differ; for a link, the relationship; for models, the entities.
     package var properties: [String]
-    /// The object a link leads to.
+    /// The object that a link refers to.
     package var target: String?
 
     /// One line, without stored values.
@@ -56,20 +57,23 @@ public struct StoreDifference: Sendable, Hashable, Codable, CustomStringConverti
 /// print(differences.isEmpty ? "equal" : "different")
 /// ```
 public enum StoreComparison {
-    /// Finds the first differences between two stores: in key order, objects by root entity, then links by relationship.
+    /// Finds the first differences between two stores: in key order, objects by root entity, then
+    /// links by relationship.
     ///
-    /// Reads both stores side by side, each record once, with memory for two batches. Versions, generations, metadata and types do not
-    /// count. Stores whose models are not compatible have one difference, of kind `model`.
+    /// Reads both stores side by side, each record once, with memory for two batches. Versions,
+    /// generations, metadata and types do not count. Stores whose models are not compatible have
+    /// one difference, of kind `model`.
     ///
     /// - Parameters:
     ///   - first: A store.
     ///   - second: The store it is compared with.
     ///   - limit: The most differences to find; the comparison ends there.
-    ///   - trustingDigests: Whether equal recorded digests are taken for equal content. O(1) then, but damage and changes by
-    ///     other programs stay unseen.
+    ///   - trustingDigests: Whether equal recorded digests are taken for equal content. O(1) then,
+    ///     but damage and changes by other programs stay unseen.
     ///   - cancellation: What ends the comparison early, with code `cancelled`.
     /// - Returns: The differences; empty exactly when the contents are equal.
-    /// - Throws: `corrupted` naming the damaged record, and whatever else reading throws; `cancelled`.
+    /// - Throws: `corrupted` naming the damaged record, and whatever else reading throws;
+    ///   `cancelled`.
     public static func diff(
         _ first: any PersistentStore, _ second: any PersistentStore, limit: Int = 20, trustingDigests: Bool = false,
         cancellation: ConversionCancellation? = nil
@@ -91,7 +95,7 @@ public enum StoreComparison {
         return merge.differences
     }
 
-    /// The entities in which two models describe different data; nil when there are none.
+    /// Returns the entities in which two models describe different data, or nil.
     private static func modelDifference(_ left: ManagedObjectModel, _ right: ManagedObjectModel) -> StoreDifference? {
         let names = Set(left.entities.map(\.name)).union(right.entities.map(\.name)).sorted()
         let different = names.filter { name in

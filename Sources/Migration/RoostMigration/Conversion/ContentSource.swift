@@ -1,25 +1,26 @@
 internal import RoostCore
 
-/// What a new store is filled with.
+/// The content of a new store.
 protocol StoreContents: Sendable {
     /// The model of the content.
     var model: ManagedObjectModel { get }
 
-    /// What the new store gets beside records and links.
+    /// Returns the UUID and the user metadata for the new store.
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue])
 
-    /// Writes everything into an empty store, and gives what was written in numbers.
+    /// Writes everything into an empty store, and returns counts and digests of what was written.
     func fill(
         _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
-    /// What of the source does not come out of it as it stands; asked for after the content was written.
+    /// Returns warnings about content that the source cannot return as it is; called after the
+    /// content was written.
     func notices() throws(StoreError) -> [String]
 
-    /// Whether the source has a history that a store can get.
+    /// Whether the source has a history that can be given to a store.
     func recordsHistory() throws(StoreError) -> Bool
 
-    /// Gives a store with the content the history of the source; returns whether there is one.
+    /// Gives the source's history to a store with its content; returns whether there is one.
     func giveHistory(to store: any PersistentStore) throws(StoreError) -> Bool
 }
 
@@ -33,9 +34,9 @@ extension StoreContents {
 
 /// Content that is read once, from beginning to end, on a thread of its own.
 protocol ContentSource: StoreContents {
-    /// Sends everything, and gives what was sent in numbers.
+    /// Sends everything, and returns counts and digests of what was sent.
     ///
-    /// Nil when the writer stopped, whose error says why.
+    /// Returns nil if the writer stopped; its error says why.
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent?
 }
 
@@ -130,7 +131,7 @@ struct StoreContent: ContentSource {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return true }
             } catch  where options.skipsDamaged && error.code == .corrupted {
-                // A cursor that comes to one record again does not go on.
+                // A cursor that reports the same record twice makes no progress.
                 if let damaged = error.damagedObject, damaged == skipped.ids.last { throw error }
                 try skipped.note(error)
                 continue

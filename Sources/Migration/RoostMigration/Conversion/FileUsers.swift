@@ -2,14 +2,16 @@ internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
-/// Who has a store open, as far as the system tells this user.
+/// The processes that have a store open, if this user may see them.
 enum FileUsers {
     /// The most processes that are named.
     private static let limit = 8
 
-    /// The processes that have the store's file or its lock file open, each as `process 123 (name)`; empty where the system does not tell.
+    /// Returns the processes that have the store's file or its lock file open, each as `process 123
+    /// (name)`.
     ///
-    /// Reads `/proc` on Linux. What has ended meanwhile, or belongs to others, is left out.
+    /// Reads `/proc` on Linux; empty on systems without it. Processes that have ended meanwhile, or
+    /// that belong to other users, are left out.
     static func names(ofStoreAt path: String) -> [String] {
         let files = FileManager.default
         let wanted = [path, StoreLock.path(forStoreAt: path)].map {

@@ -1,7 +1,8 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// An open store as it was at one commit: every snapshot, and the metadata, show that state, whatever others commit meanwhile.
+/// An open store as it was at one commit: every snapshot, and the metadata, show that state,
+/// whatever others commit meanwhile.
 ///
 /// The base stays open and is not closed with it.
 final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore {
@@ -19,7 +20,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         frozen = Mutex(snapshot)
     }
 
-    /// Lets go of the state.
+    /// Releases the state.
     func close() throws(StoreError) { frozen.withLock { $0.close() } }
 
     var type: any PersistentStoreType { base.type }
@@ -29,7 +30,7 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
 
     func metadata() throws(StoreError) -> StoreMetadata { frozenMetadata }
 
-    /// A view of the one state; closing it leaves the state to others.
+    /// Returns a view of the frozen state; closing the view does not release the state.
     ///
     /// Use one at a time.
     func snapshot() throws(StoreError) -> any StoreSnapshot { FrozenSnapshot(frozen.withLock { $0 }) }
@@ -48,9 +49,9 @@ final class FrozenStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 }
 
-/// A snapshot that is somebody else's to close.
+/// A snapshot that its store closes.
 ///
-/// It has every optional ability and hands each on, so that nothing gets slower than with the base.
+/// It forwards every optional ability, so that nothing is slower than with the base.
 private final class FrozenSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot,
     AggregatingSnapshot, GroupedLinkSnapshot, GraphProvidingSnapshot, HistorySnapshot
 {

@@ -132,7 +132,8 @@ extension MigrationManager {
         return try filler.fill(from: WrittenByFunction(model: model, write: write))
     }
 
-    /// Makes a new store of content, verified, all or nothing, as ``convert(from:to:options:)`` does.
+    /// Makes a new store of content, verified, all or nothing, as ``convert(from:to:options:)``
+    /// does.
     ///
     /// - Parameters:
     ///   - destination: The new store.

@@ -3,19 +3,20 @@ internal import RoostCore
 
 /// The high-water mark of the process's private memory, by samples.
 ///
-/// Private means anonymous pages: what the process allocated, without the pages of files that libraries map.
+/// Private means anonymous pages: what the process allocated, without the pages of files that
+/// libraries map.
 final class PrivateMemory: Sendable {
     private let peak = Mutex<Int?>(nil)
 
     init() { sample() }
 
-    /// Takes a sample; nothing happens where the system does not tell.
+    /// Takes a sample; does nothing if the system does not report memory.
     func sample() {
         guard let bytes = Self.current else { return }
         peak.withLock { $0 = max($0 ?? 0, bytes) }
     }
 
-    /// The highest sample so far, in bytes; nil where the system does not tell.
+    /// The highest sample so far, in bytes; nil if the system does not report memory.
     var peakBytes: Int? { peak.withLock { $0 } }
 
     /// `RssAnon` of `/proc/self/status`.

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostFiles
 
 extension StoreConversion {
-    /// Everything that speaks against the conversion and can be seen without opening a store.
+    /// Returns the reasons to refuse the conversion that can be found without opening a store.
     ///
     /// - Throws: `unknownStoreType`.
     func refusalsBeforeOpening() throws(StoreError) -> [StoreError] {
@@ -17,7 +17,7 @@ extension StoreConversion {
         return try filler.refusals()
     }
 
-    /// Everything that speaks against a destination of `model` and depends on the open source.
+    /// Returns the reasons to refuse a destination of `model` that depend on the open source.
     func refusals(of source: any PersistentStore, for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if let refusal = try filler.refusals(for: model).first { return [refusal] }
         guard let available = try filler.bytesAvailable() else { return [] }
@@ -34,14 +34,16 @@ extension StoreConversion {
         return []
     }
 
-    /// The disk space that the destination is expected to take: that of the source and a fifth more.
+    /// The disk space that the destination is expected to take: that of the source and a fifth
+    /// more.
     func bytesNeeded(_ source: any PersistentStore) throws(StoreError) -> Int {
         let bytes = try source.byteCount()
         let (sum, overflow) = bytes.addingReportingOverflow(bytes / 5)
         return overflow ? .max : sum
     }
 
-    /// Whether both ends are one store: the same object, the same URL, or the same file under any name.
+    /// Whether both ends are one store: the same object, the same URL, or the same file under any
+    /// name.
     private func isSameStore(_ type: any PersistentStoreType) -> Bool {
         if case .store(let left) = source, case .store(let right) = destination { return left === right }
         if source.location == destination.location, !source.location.path.isEmpty { return true }

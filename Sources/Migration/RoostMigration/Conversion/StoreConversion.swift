@@ -32,7 +32,7 @@ struct StoreConversion: Sendable {
         }
     }
 
-    /// What makes the destination.
+    /// The part of the conversion that makes the destination.
     var filler: StoreFiller {
         StoreFiller(
             destination: destination, sourceName: source.location.description, options: options, registry: registry,

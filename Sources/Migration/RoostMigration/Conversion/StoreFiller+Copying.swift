@@ -1,28 +1,30 @@
 internal import RoostCore
 
-/// What was read from a source and written to a destination.
+/// A summary of content that was read from a source and written to a destination.
 struct CopiedContent: Sendable {
     /// Counts and digests of what was read.
     var tally: StoreTally
     /// The damaged objects that were left out.
     var skipped: [ObjectID] = []
-    /// What those would be in the destination, where that is something else.
+    /// The IDs of those objects in the destination, if they are different there.
     var skippedThere: [ObjectID]?
-    /// For each relationship, what led to objects that are not in the source and was left out.
+    /// For each relationship, the references to objects missing from the source, which were left
+    /// out.
     var dangling: [RelationshipCount] = []
-    /// What should be known about the source.
+    /// Warnings about the source.
     var warnings: [String] = []
     /// Whether everything is durable, as it is after a load.
     var isFlushed = true
 }
 
 extension StoreFiller {
-    /// How many batches are under way between the two threads.
+    /// The number of batches in transit between the two threads.
     private static let channelCapacity = 6
 
     /// Streams everything from `source` into `destination`, on two threads, and finishes the load.
     ///
-    /// - Throws: What either side throws; the source's error first, since the destination's then only follows from it.
+    /// - Throws: What either side throws; the source's error first, since the destination's then
+    ///   only follows from it.
     func copy(
         _ source: any ContentSource, to destination: any PersistentStore, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -63,7 +65,7 @@ extension StoreFiller {
 
     /// Loads everything that arrives.
     ///
-    /// Nil when the reader stopped, whose error says why.
+    /// Returns nil if the reader stopped; its error says why.
     func write(
         from channel: BatchChannel, to store: any PersistentStore, _ memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {

@@ -7,7 +7,7 @@ extension StoreFiller {
         get throws(StoreError) { try destination.type(in: registry) }
     }
 
-    /// Everything that speaks against the destination, whatever the source.
+    /// Returns the reasons to refuse the destination, whatever the source.
     func refusals() throws(StoreError) -> [StoreError] {
         let type = try type
         guard type.capabilities.contains(.writing) else {
@@ -42,7 +42,8 @@ extension StoreFiller {
         }
     }
 
-    /// Throws code `invalidRequest` when the new store, which is made beside its name, cannot have a name there.
+    /// Throws code `invalidRequest` when the new store, which is made beside its name, cannot have
+    /// a name there.
     private func requireRoomForName(_ location: StoreLocation) throws(StoreError) {
         // The longest name of all files that are made beside it.
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -57,7 +58,7 @@ extension StoreFiller {
         }
     }
 
-    /// What speaks against an open destination for content of `model`.
+    /// Returns the reasons to refuse an open destination for content of `model`.
     func refusals(for model: ManagedObjectModel) throws(StoreError) -> [StoreError] {
         if case .store(let store) = destination {
             guard model.isCompatible(with: try store.metadata()) else {
@@ -90,7 +91,8 @@ extension StoreFiller {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// What speaks against a name that a store beside gives its own files: it would take the new one for its log, and remove it.
+    /// Returns the reason to refuse a name that a neighboring store uses for one of its own files:
+    /// that store would take the new one for its log and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]
@@ -105,7 +107,7 @@ extension StoreFiller {
         return nil
     }
 
-    /// What speaks against making a store under a name that is no file's.
+    /// Returns the reasons not to create a store under a name that is not a file's.
     private func existenceRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
         guard !options.overwrites else { return [] }
         do throws(StoreError) {
@@ -119,11 +121,11 @@ extension StoreFiller {
         }
     }
 
-    /// What speaks against replacing the file that stands under the destination's name.
+    /// Returns the reasons not to replace the file that has the destination's name.
     private func replacementRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: location.path, forWriting: true)
-            // The new file is made beside the one that it replaces.
+            // The new file is created next to the old one.
             try requireRoomForName(location)
         } catch {
             return [error]

@@ -1,14 +1,16 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// What makes a new store and fills it, all or nothing: the destination's part of a conversion, wherever its content comes from.
+/// Creates, fills, verifies and publishes a destination store, all or nothing, wherever its content
+/// comes from.
 package struct StoreFiller: Sendable {
     let destination: ConversionEndpoint
-    /// What the source is called in reports.
+    /// The name of the source in reports.
     let sourceName: String
     let options: ConversionOptions
     let registry: StoreRegistry
-    /// The most threads that read a finished destination at once; each has a batch, and a snapshot with what the store caches for it.
+    /// The most threads that read a finished destination at once; each has a batch, and a snapshot
+    /// with what the store caches for it.
     var maximumReaders = Self.usualReaders
 
     /// As many readers as keep the memory of a conversion within its bounds.
@@ -35,12 +37,12 @@ package struct StoreFiller: Sendable {
         }
     }
 
-    /// Fills a store under a name that nobody knows, then gives it the destination's name.
+    /// Fills a store under a temporary name, then gives it the destination's name.
     private func publish(
         _ location: StoreLocation, _ type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
-        // Held until the new store has its name, so that nobody else sweeps it away or publishes another one meanwhile.
+        // Held until the new store has its name, so that no other conversion removes it or publishes another one meanwhile.
         let claim = isFile ? try options.claim(location) : nil
         defer { claim?.release() }
         // Another conversion into it may have ended meanwhile.
@@ -64,12 +66,12 @@ package struct StoreFiller: Sendable {
                 throw store.closed(after: error)
             }
             try store.close()
-            // A load is durable when it is finished; commits to a store that nobody knows are not.
+            // A finished load is durable; commits to an unpublished store are not.
             if isFile, !isFlushed { try StoreFile.syncFile(at: temporary.path) }
             try options.cancellation?.check()
             try options.replace(location, type, with: temporary)
         } catch {
-            // Its reader knows the destination's name, not the one that the store has until it is published.
+            // The message should use the destination's name, not the temporary one.
             throw Self.destroy(temporary, type, after: error).naming(location.path)
         }
         // Published: whatever happens now, the conversion has succeeded.
@@ -139,7 +141,7 @@ package struct StoreFiller: Sendable {
         return (report, copied.isFlushed)
     }
 
-    /// Tells how far it is.
+    /// Reports progress to the caller.
     func report(
         _ phase: ConversionProgress.Phase, _ current: String? = nil, objects: Int, links: Int, totalObjects: Int? = nil,
         totalLinks: Int? = nil, seconds: Double = 0
@@ -152,12 +154,12 @@ package struct StoreFiller: Sendable {
 
     // MARK: Cleaning up
 
-    /// Removes an unfinished store after `first`, the error that counts and that is given back.
+    /// Removes an unfinished store after the error `first`, and returns the error to throw.
     private static func destroy(
         _ location: StoreLocation, _ type: any PersistentStoreType, after first: StoreError
     ) -> StoreError {
         do throws(StoreError) { try type.destroy(location) } catch {
-            // The same trouble once more, as a name that is too long, says nothing new.
+            // A second error of the same code, such as a name that is too long, says nothing new.
             guard error.code != first.code else { return first }
             return first.adding("the unfinished '\(location.path)' was not removed", of: error)
         }

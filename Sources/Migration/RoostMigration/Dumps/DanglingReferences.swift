@@ -1,16 +1,16 @@
 internal import RoostCore
 
-/// Finds what of a dump of some entities leads to objects of others, and leaves it out.
+/// A filter for dumps of some entities that drops references to objects of others.
 struct DanglingReferences {
-    /// A reference, and the place that goes with it.
+    /// A reference, and its place in an ordered relationship.
     private struct Reference {
         var field: RecordLayout.Field
         var order: RecordLayout.Field?
     }
 
-    /// Whether anything can lead out of the dump: not of one that holds everything.
+    /// Whether anything can refer out of the dump; false if the dump holds everything.
     ///
-    /// What leads nowhere in the store that was dumped stays as it is.
+    /// References that were dangling in the dumped store stay as they are.
     let isPossible: Bool
     private var scope: DumpScope
     private let model: ManagedObjectModel
@@ -31,7 +31,8 @@ struct DanglingReferences {
         countByRelationship = Array(repeating: 0, count: scope.model.relationships.count)
     }
 
-    /// Appends the one record of a batch to another one, without the references that lead out of the dump.
+    /// Appends the one record of a batch to another batch, without the references that point out of
+    /// the dump.
     mutating func append(_ single: RecordBatch, to batch: inout RecordBatch) throws(StoreError) {
         scope.note(single)
         var cleared: [(field: RecordLayout.Field, value: Value)] = []
@@ -49,12 +50,12 @@ struct DanglingReferences {
         try single.withRecord(at: 0) { (record) throws(StoreError) in try batch.append(record, replacing: cleared) }
     }
 
-    /// Whether a reference to an object of an entity leads out of the dump.
+    /// Whether a reference to an object of an entity points out of the dump.
     private func leadsOut(_ entity: Int, of field: RecordLayout.Field) -> Bool {
         entity < model.entities.count && !scope.includes(entity)
     }
 
-    /// Whether either end of a link is not in the dump; it is counted then.
+    /// Whether either end of a link is not in the dump; counts the link if so.
     mutating func leadsOut(_ link: Link, _ relationship: ManagedObjectModel.Relationship) -> Bool {
         if scope.includes(key: link.source, inHierarchyOf: relationship.source),
             scope.includes(key: link.target, inHierarchyOf: relationship.destination)
@@ -65,7 +66,7 @@ struct DanglingReferences {
         return true
     }
 
-    /// How much was found, for each relationship of which there was something.
+    /// The number of dropped references for each relationship that has some.
     var counts: [RelationshipCount] {
         zip(model.relationships, countByRelationship).filter { $1 > 0 }
             .map { RelationshipCount(relationship: $0.name.description, count: $1) }

@@ -4,7 +4,7 @@ internal import RoostText
 
 /// The names in a dump; DUMP-FORMAT.md describes it.
 enum DumpFormat {
-    /// What the first line says the text is.
+    /// The value of `format` in the first line.
     static let name = "roost-dump"
     /// The version this program writes, and the newest it reads.
     static let version: Int64 = 1
@@ -21,7 +21,7 @@ enum DumpFormat {
     static let trailerKeys = JSONNameTable(["objects", "links", "digest", "checksum"])
 }
 
-/// What a dump says before its records.
+/// The header of a dump, before its records.
 struct DumpHeader: Sendable {
     var storeUUID: StoreUUID
     var model: ManagedObjectModel
@@ -31,13 +31,13 @@ struct DumpHeader: Sendable {
     var scope: DumpScope
 }
 
-/// Which objects a dump holds: all, or those of some entities.
+/// The objects in a dump: all, or those of some entities.
 struct DumpScope: Sendable {
-    /// How much of a hierarchy there is.
+    /// The part of a hierarchy that is in the dump.
     private enum Part: Sendable {
         case nothing
         case everything
-        /// Some entities of it; keys alone do not say which object is of which entity.
+        /// Some of its entities; a key alone does not show the entity of its object.
         case some(KeyRuns)
     }
 
@@ -86,7 +86,8 @@ struct DumpScope: Sendable {
         parts[root] = .some(keys)
     }
 
-    /// Whether the object with this key, in the hierarchy of an entity, is in it; all its objects must have been noted.
+    /// Whether the object with this key, in the hierarchy of an entity, is in it; all its objects
+    /// must have been noted.
     mutating func includes(key: Int64, inHierarchyOf entity: Int) -> Bool {
         let root = model.entities[entity].root
         switch parts[root] {

@@ -50,7 +50,7 @@ extension DumpHeader {
             }
             included[entity.number] = true
         }
-        // An entity without its subentities would be another scope than the one that was dumped.
+        // A scope includes all subentities, so a list without them does not describe what was dumped.
         scope = DumpScope(model, entities: model.entities.filter { included[$0.number] })
         guard scope.entityNames.count == included.count(where: { $0 }) else {
             throw tokens.error("\"entities\" names an entity without the entities that inherit from it")

@@ -5,7 +5,7 @@ internal import RoostText
 /// Reads a dump line by line.
 final class DumpReader {
     private var tokens: JSONTokenReader
-    /// What the dump holds, by entity and relationship, and what of it goes on to the destination.
+    /// The tallies of the dump and of the part that is sent to the destination.
     private var found: StoreTally
     private(set) var sent: StoreTally
     private(set) var dangling: DanglingReferences
@@ -14,7 +14,7 @@ final class DumpReader {
     private let cancellation: ConversionCancellation?
     private var records: RecordTextReader
     private var batch: RecordBatch
-    /// The record of the line, where references out of the dump may have to be left out.
+    /// The record of the line, if references out of the dump may have to be dropped.
     private var single: RecordBatch
     private var links: LinkBatch
     private let relationships: JSONNameTable
@@ -40,9 +40,9 @@ final class DumpReader {
         relationships = JSONNameTable(model.relationships.map { $0.ownsLinks ? $0.name.description : "" })
     }
 
-    /// Reads everything behind the first line into a channel, and compares it with the last line.
+    /// Reads everything after the first line into a channel, and compares it with the last line.
     ///
-    /// False when the writer stopped, whose error says why.
+    /// Returns false if the writer stopped; its error says why.
     func read(into channel: BatchChannel) throws(StoreError) -> Bool {
         while true {
             guard try tokens.next() != .end else {

@@ -11,10 +11,10 @@ extension MigrationManager {
     /// whole one.
     /// - Parameters:
     ///   - store: The store; others may write meanwhile.
-    ///   - entities: The entities whose objects are written, those of subentities included; nil for everything. Links are written
-    ///     where an object at either end is.
-    ///   - cancellation: Where to ask for the end.
-    ///   - sink: Takes the next bytes of the text; its errors come out of the call.
+    ///   - entities: The entities whose objects are written, those of subentities included; nil for
+    ///     everything. Links are written where an object at either end is.
+    ///   - cancellation: An object that can cancel the dump.
+    ///   - sink: Takes the next bytes of the text; the call rethrows its errors.
     /// - Returns: The digest of what was written, which is the store's when everything was.
     /// - Throws: `unknownEntity`, naming the nearest one; `corrupted`, naming the damaged record,
     ///   or what is not as the last commit recorded it; `cancelled`; what `sink` throws.
@@ -39,21 +39,24 @@ extension MigrationManager {
 
     /// Reads a dump into a new store, verified, all or nothing.
     ///
-    /// What ``dump(_:entities:cancellation:to:)`` wrote of a whole store becomes a store with the same content, object IDs, versions,
-    /// UUID, metadata and used keys. The dump is compared with its last line, and the finished destination is read again, before it
-    /// gets its name, as in ``convert(from:to:options:)``; after an error or a cancellation nothing is left of it. Memory is bounded
-    /// whatever the size of the dump.
+    /// What ``dump(_:entities:cancellation:to:)`` wrote of a whole store becomes a store with the
+    /// same content, object IDs, versions, UUID, metadata and used keys. The dump is compared with
+    /// its last line, and the finished destination is read again, before it gets its name, as in
+    /// ``convert(from:to:options:)``; after an error or a cancellation nothing is left of it.
+    /// Memory is bounded whatever the size of the dump.
     /// - Parameters:
-    ///   - destination: Where the objects go.
-    ///   - name: What the text is called in messages and in the report: a path, or `standard input`.
-    ///   - allowsDangling: Whether references and links to objects that a dump of some entities does not hold are left out, and
-    ///     counted in the report, rather than refused.
-    ///   - options: How; what is said about a source store does not matter.
-    ///   - source: Gives the dump's bytes, on a thread of the load; it is not called again after it gave none.
+    ///   - destination: The new store.
+    ///   - name: The name of the text in messages and in the report: a path, or `standard input`.
+    ///   - allowsDangling: Whether references and links to objects that a dump of some entities
+    ///     does not hold are left out, and counted in the report, rather than refused.
+    ///   - options: The options; those about a source store have no effect.
+    ///   - source: Gives the dump's bytes, on a thread of the load; it is not called again after it
+    ///     gave none.
     /// - Returns: What was loaded.
-    /// - Throws: `notAStore` for a text that is no dump; `unsupportedVersion`; `corrupted` with line and column for a text that is
-    ///   damaged, cut off, or not what its last line says; `invalidModel`; `objectNotFound` for references out of a dump of some
-    ///   entities; what ``convert(from:to:options:)`` throws about its destination; what `source` throws.
+    /// - Throws: `notAStore` for a text that is not a dump; `unsupportedVersion`; `corrupted` with
+    ///   line and column for a text that is damaged, cut off, or not what its last line says;
+    ///   `invalidModel`; `objectNotFound` for references out of a dump of some entities; what
+    ///   ``convert(from:to:options:)`` throws about its destination; what `source` throws.
     public func load(
         into destination: ConversionEndpoint, from name: String, allowsDangling: Bool = false,
         options: ConversionOptions = ConversionOptions(),

@@ -1,19 +1,20 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// How a store can get another model within its own file.
+/// A plan for changing a store's model within its own file.
 struct ModelChangePlan: Sendable {
     /// The one step.
     let step: MigrationChain.Step
-    /// The way that was chosen, for people.
+    /// The chosen way to the model, for people.
     let way: String?
     let kept: KeptContent
-    /// The part of the file that is written anew, about: from 0 to 1.
+    /// The approximate part of the file that is rewritten, from 0 to 1.
     let changedPart: Double
 }
 
 extension InPlaceMigration {
-    /// Gives the store its new model in one transaction, where the most of it stays as it is; nil where a new file is to be made.
+    /// Gives the store its new model in one transaction if most of it stays as it is; returns nil
+    /// if a new file is needed.
     ///
     /// The caller holds the store's claim, and closes the store.
     func changeModel(of store: any PersistentStore, _ path: String) throws(StoreError) -> MigrationReport? {
@@ -22,7 +23,7 @@ extension InPlaceMigration {
         try options.conversion.cancellation?.check()
         guard let change = try changing.beginModelChange(to: plan.step.model, keeping: plan.kept) else { return nil }
         do throws(StoreError) {
-            // Readers see what was there before the change began, and nobody else writes.
+            // Snapshots of the store show the state before the change, and nothing else can write.
             var migration = migration(of: plan, from: .store(store), to: .store(change.store))
             migration.isModelChange = true
             var report = try migration.run()
@@ -38,10 +39,12 @@ extension InPlaceMigration {
         }
     }
 
-    /// How the store could change its model by itself; nil where a new file is the way, or nothing is to be done.
+    /// Returns a plan for changing the model within the store; nil if a new file is needed or there
+    /// is nothing to do.
     ///
-    /// It is where no backup is kept, where the way to the model is one step of one pass, and where at least half of all objects and links
-    /// stay as they are: what is written anew goes into the log first and leaves gaps in the file.
+    /// The plan requires that no backup is kept, that one step of one pass reaches the model, and
+    /// that at least half of all objects and links stay as they are: everything rewritten goes into
+    /// the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // Rows that stay would stay without a checksum that matches them.
         guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,
@@ -78,7 +81,7 @@ extension InPlaceMigration {
             from: source, to: destination, model: plan.step.model, options: options, registry: registry)
     }
 
-    /// The log and the longer file are there at a time.
+    /// Requires space for the log and the grown file, which exist at the same time.
     func requireSpace(_ path: String, part: Double) throws(StoreError) {
         let bytes = Int((Double(try StoreFile.byteCount(at: path)) * part).rounded(.up))
         try StoreFile.requireSpace(
@@ -87,7 +90,7 @@ extension InPlaceMigration {
 }
 
 extension MappingPlan {
-    /// What of the source is content of the destination as it is, byte for byte.
+    /// Returns the content of the source that the destination has unchanged, byte for byte.
     func keptContent() throws(StoreError) -> KeptContent {
         var kept = KeptContent()
         for hierarchy in hierarchies where try isKept(hierarchy) { kept.hierarchies.insert(hierarchy.destination) }
@@ -97,7 +100,7 @@ extension MappingPlan {
         return kept
     }
 
-    /// Whether the records of a hierarchy are those of the same hierarchy of the source, all of them.
+    /// Whether the records of a hierarchy are exactly those of the same hierarchy of the source.
     private func isKept(_ hierarchy: Hierarchy) throws(StoreError) -> Bool {
         guard let root = hierarchy.source, root == hierarchy.destination, source.entities[root].root == root else {
             return false
@@ -111,7 +114,8 @@ extension MappingPlan {
         return true
     }
 
-    /// The relationship of the source whose links are those of a plan, all of them, with their places; nil for none.
+    /// Returns the relationship of the source that has exactly the links of a plan, with their
+    /// places; or nil.
     private func origin(ofKept link: LinkPlan) -> Int? {
         guard case .links(let number) = link.relation.storage, !link.relation.isFlipped, link.sources == .all,
             link.targets == .all
@@ -125,7 +129,7 @@ extension MappingPlan {
 }
 
 extension FieldPlan {
-    /// Whether an expression says what the field gets.
+    /// Whether an expression computes the field.
     fileprivate var isEvaluated: Bool {
         if case .expression = source { return true }
         return false

@@ -40,7 +40,8 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// How the store could change its model by itself; nil where it cannot, or that cannot be said.
+    /// Returns a plan for changing the model within the store; nil if that is impossible or
+    /// unknown.
     private func changePlan(_ type: any PersistentStoreType) throws(StoreError) -> ModelChangePlan? {
         let store = try type.open(location, options: readingOptions)
         let plan: ModelChangePlan?
@@ -52,7 +53,7 @@ extension InPlaceMigration {
         return plan
     }
 
-    /// What speaks against changing or replacing the file.
+    /// Returns the reasons not to change or replace the file.
     private func refusals(_ path: String, _ change: ModelChangePlan?) -> [String] {
         var refusals: [String] = []
         func note(_ body: () throws(StoreError) -> Void) {
@@ -67,7 +68,7 @@ extension InPlaceMigration {
             note { () throws(StoreError) in try StoreFile.requireKeepingOwner(at: path) }
             note { () throws(StoreError) in try requireSpace(path) }
         }
-        // Without a lock file nobody has the store open, and none is made for the question.
+        // Without a lock file no process has the store open, and none is created for the check.
         if StoreFile.hasEntry(at: StoreLock.path(forStoreAt: path)) {
             note { () throws(StoreError) in
                 let conversion = self.options.conversion

@@ -27,19 +27,19 @@ struct InPlaceMigration: Sendable {
         let start = ContinuousClock.now
         let path = StoreFile.resolvingLink(location.path)
         try StoreFile.requireRegularFile(at: path, forWriting: true)
-        // Before anything is made beside the file, such as a lock file: it may be no store of this type.
+        // Before anything is made beside the file, such as a lock file: it may not be a store of this type.
         let metadata = try type.metadata(at: location, options: readingOptions)
-        // What a crash left behind goes, unless somebody is at work here, who sees to it.
+        // Remove what a crash left, unless another process is at work here, which does it itself.
         if let claim = try? DestinationClaim.acquire(forStoreAt: path, timeoutSeconds: 0) {
             StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
             claim.release()
         }
-        // What can be refused, or needs nothing to be done, is found out before anybody is kept out of the store.
+        // Find refusals, and stores that need no migration, before keeping other programs out.
         guard try steps(from: metadata) != nil else {
             try settleLeftovers(type, path)
             return try nothing(type)
         }
-        // Nobody else replaces the store, or sweeps away what is built here, before this ends.
+        // No other process replaces the store, or removes what is built here, before this ends.
         let claim = try options.conversion.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
@@ -101,18 +101,19 @@ struct InPlaceMigration: Sendable {
         return report
     }
 
-    /// Makes the new store and puts it in the place of the old one; the caller holds the store's lock exclusively.
+    /// Makes the new store and replaces the old one by it; the caller holds the store's lock
+    /// exclusively.
     ///
-    /// Nil when somebody else migrated it before.
+    /// Returns nil if another process has already migrated it.
     private func replace(
         _ type: any PersistentStoreType, _ path: String
     ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
         var report: MigrationReport?
         let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
         let backup = try replacement.run { (old, new) throws(StoreError) in
-            // Open from here on: what is open is not swept away where another store is made beside it.
+            // Open from here on: an open store is not swept away when another one is made beside it.
             var reading = readingOptions
-            // Under the second name that the replacement gave it.
+            // The replacement gave the old file a second name.
             reading.acceptsLinks = true
             let source = try type.open(old, options: reading)
             var outcome: ChainRun.Outcome?
@@ -133,7 +134,7 @@ struct InPlaceMigration: Sendable {
                 try options.conversion.cancellation?.check()
                 try store.store.close()
                 if let retention { try beginHistory(of: store, type, retention, &outcome.report) }
-                // The type knows what of a closed store must be flushed, and what stands beside its file.
+                // The type knows what to flush of a closed store, and which files belong to it.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {
                 throw store.discard(after: error)
@@ -156,7 +157,7 @@ struct InPlaceMigration: Sendable {
         report.warnings.append(Self.historyWarning)
     }
 
-    /// Makes the new store beside the old one; nil when that has the model.
+    /// Makes the new store beside the old one; returns nil if that has the model.
     func migrate(
         _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
     ) throws(StoreError) -> ChainRun.Outcome? {
@@ -170,14 +171,14 @@ struct InPlaceMigration: Sendable {
         return try run.run(from: .store(source), identity: identity)
     }
 
-    /// At most two stores are there at a time besides the old one: the one that a step reads, and the one that it fills.
+    /// Requires space for two stores besides the old one: a step's input and its output.
     func requireSpace(_ path: String) throws(StoreError) {
         try StoreFile.requireSpace(
             forStoresOf: try StoreFile.byteCount(at: path), count: 2, besideStoreAt: path,
             reserving: options.conversion.reservedBytes)
     }
 
-    /// The steps to the model; nil for a store that has it.
+    /// Returns the steps to the model; nil for a store that has it.
     func steps(from metadata: StoreMetadata) throws(StoreError) -> MigrationChain? {
         guard !model.isCompatible(with: metadata) else { return nil }
         let chain = try options.chain(from: metadata.model, to: model, storeAt: location)
@@ -203,7 +204,8 @@ struct InPlaceMigration: Sendable {
             seconds: 0, bytes: try store.byteCount(), skipped: [], losses: [], warnings: keptModelWarnings(store.model))
     }
 
-    /// What the store's own model says otherwise than the one that was asked for, where no migration is needed for it.
+    /// Returns a warning if the store's own model differs from the requested one in ways that need
+    /// no migration.
     private func keptModelWarnings(_ own: ManagedObjectModel) -> [String] {
         let differences = model.difference(from: own)
         guard !differences.isEmpty else { return [] }
@@ -214,7 +216,7 @@ struct InPlaceMigration: Sendable {
         ]
     }
 
-    /// The store's type; throws where there is no file that could be replaced.
+    /// Returns the store's type; throws if the store cannot be replaced as the options say.
     func replaceableType() throws(StoreError) -> any PersistentStoreType {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(

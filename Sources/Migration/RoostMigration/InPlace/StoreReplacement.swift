@@ -1,18 +1,21 @@
 package import RoostCore
 package import RoostFiles
 
-/// Puts a new version of a store in its place, under its own name and in one step, while nobody has it open.
+/// Replaces a store by a new version, under its own name and in one step, while no other program
+/// has it open.
 ///
-/// The caller holds the store's ``DestinationClaim`` and its lock, exclusively, from before the first record is read until this returns:
-/// a commit of somebody else can neither come between what is read and the new name nor be lost with the old file. The lock keeps
-/// every opener out, the caller too. So the old file is read under a second name, which has a lock of its own: a closed store is one
-/// file. A backup is a name of the old file too, given to it durably before the new one takes its place: at any instant the store's name
-/// leads to the old file or to the new one, and the old one has a name until it may go. Where the new one never came, the backup is the
-/// store itself, and the next who sweeps sees that.
+/// The caller holds the store's ``DestinationClaim`` and its exclusive lock from before the first
+/// record is read until this returns. So another program's commit can neither come between the
+/// reading and the new name nor be lost with the old file. The lock keeps out every opener,
+/// including the caller. The old file is therefore read under a second name, which has a lock of
+/// its own: a closed store is one file. A backup is also a name of the old file, made durable
+/// before the new file takes its place. At any instant the store's name refers to the old file or
+/// to the new one, and the old file has a name until it may be removed. If the new file was never
+/// published, the backup is the store itself, and the next sweep recognizes that.
 package struct StoreReplacement: Sendable {
     /// The type of the store.
     let type: any PersistentStoreType
-    /// The store's file; no link.
+    /// The store's file; not a link.
     let path: String
     /// Whether the old file is kept, under ``StoreFile/backupSibling(of:)``.
     let keepsBackup: Bool
@@ -26,15 +29,17 @@ package struct StoreReplacement: Sendable {
 
     /// Brings the store into one file and locks it exclusively.
     ///
-    /// One that closes the store at the same time as `settle` can leave its files behind: each sees that the other has it open, and who
-    /// asks for the lock next is this one. Then it is settled again.
+    /// A process that closes the store at the same time as `settle` can leave its files there: each
+    /// sees that the other has it open, and this call gets the lock next. Then the store is settled
+    /// again.
     ///
     /// - Parameters:
-    ///   - path: The store's file; no link.
+    ///   - path: The store's file; not a link.
     ///   - type: Its type.
-    ///   - patience: How long to wait for others to close it.
+    ///   - patience: The time to wait for others to close it.
     ///   - settle: Opens the store and closes it again.
-    /// - Returns: The lock, held; what keeps the store from being one file is then a program that is not Roost's.
+    /// - Returns: The lock, held; if the store is still not one file, a program that does not use
+    ///   Roost's locks has it open.
     /// - Throws: `busy`, `cancelled`, and what `settle` throws.
     package static func lock(
         _ path: String, type: any PersistentStoreType, patience: Patience, settle: () throws(StoreError) -> Void
@@ -53,12 +58,14 @@ package struct StoreReplacement: Sendable {
 
     /// Replaces the store.
     ///
-    /// - Parameter make: Makes the new store out of the old one, both under names beside the store that nobody knows; leaves both closed,
-    ///   the new one flushed. Gives false, without a new one, when the old one shall stay.
+    /// - Parameter make: Makes the new store from the old one, both under temporary names beside
+    ///   the store; leaves both closed, the new one flushed. Returns false, without a new one, if
+    ///   the old one is to stay.
     /// - Returns: The path of the backup; nil without one.
-    /// - Throws: `busy` when a program that knows nothing of Roost's locks has the store open; `permissionDenied` for the file of
-    ///   another user, who would lose it; `unsupported` without hard links; what `make` throws. The store is as it was; only with
-    ///   `ioFailure` the new one may be there already without being durable.
+    /// - Throws: `busy` when a program that knows nothing of Roost's locks has the store open;
+    ///   `permissionDenied` for the file of another user, who would lose it; `unsupported` without
+    ///   hard links; what `make` throws. The store is as it was; only with `ioFailure` the new one
+    ///   may be there already without being durable.
     package func run(
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {
@@ -73,7 +80,7 @@ package struct StoreReplacement: Sendable {
         do throws(StoreError) {
             if try make(old, new) {
                 try requireOneFile()
-                // Nor has one come and gone meanwhile: what it wrote would go with the old file.
+                // A program that opened and closed it meanwhile counts too: its changes would be lost with the old file.
                 guard try FileIdentity(at: path).isUnchanged(since: identity) else {
                     throw StoreError(
                         .busy,
@@ -85,7 +92,7 @@ package struct StoreReplacement: Sendable {
                 try StoreFile.publish(new.path, as: path, overwriting: true)
             }
         } catch {
-            // As long as the store is the old file its backup is nothing but a second name.
+            // While the store is the old file, its backup is only a second name.
             if let backup, StoreFile.sameFile(backup, path) { try? StoreFile.remove(backup) }
             for location in [old, new] { remove(location) }
             throw error.naming(path)
@@ -98,7 +105,7 @@ package struct StoreReplacement: Sendable {
         let backup = StoreFile.backupSibling(of: path)
         try StoreFile.addName(backup, toFileAt: path)
         do throws(StoreError) {
-            // Durable before the store's name leads elsewhere.
+            // Durable before the store's name refers to another file.
             try StoreFile.syncDirectory(of: path)
         } catch {
             try? StoreFile.remove(backup)
@@ -107,14 +114,15 @@ package struct StoreReplacement: Sendable {
         return backup
     }
 
-    /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open: then it is more than one file.
+    /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open:
+    /// then it is more than one file.
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type) else { return }
         throw StoreError(
             .busy, "'\(path)' is open in a program that is not Roost's: '\(other)' is there; close it there.")
     }
 
-    /// A file that belongs to a store which is not closed; nil where there is none.
+    /// Returns a file that only a store in use has beside it, or nil.
     static func otherFile(besideStoreAt path: String, _ type: any PersistentStoreType) -> String? {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }
@@ -125,7 +133,8 @@ package struct StoreReplacement: Sendable {
         guard found.linkCount <= 2 else { throw StoreFile.hasOtherNames(path, found) }
     }
 
-    /// Removes a name of ours with what belongs to it; what cannot be removed is swept by the next one who writes here.
+    /// Removes a temporary name and the files that belong to it; the next sweep removes what
+    /// remains.
     private func remove(_ location: StoreLocation) {
         try? type.destroy(location)
         for path in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(path) }
@@ -133,10 +142,11 @@ package struct StoreReplacement: Sendable {
 }
 
 extension StoreError {
-    /// The same error with a name that its reader knows in the place of those of temporary siblings of the store.
+    /// Returns the same error with `path` instead of the names of the store's temporary siblings.
     func naming(_ path: String) -> StoreError { withMessage(StoreFile.namingStore(path, in: message)) }
 
-    /// The same error, and of code `busy` who has the store open, as far as the system tells.
+    /// Returns the same error; a `busy` one also names the processes that have the store open, if
+    /// known.
     package func namingUsers(ofStoreAt path: String) -> StoreError {
         guard code == .busy else { return self }
         let users = FileUsers.names(ofStoreAt: StoreFile.resolvingLink(path))

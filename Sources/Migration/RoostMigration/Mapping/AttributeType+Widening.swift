@@ -1,11 +1,13 @@
 package import RoostCore
 
 extension AttributeType {
-    /// Whether an attribute can change to another type without losing a value: each value has an exact counterpart there.
+    /// Whether an attribute can change to another type without losing a value: each value has an
+    /// exact counterpart there.
     ///
-    /// A type widens to itself; whole numbers to wider ones, and to decimals; those of at most 32 bits to doubles, those of 16 also to
-    /// floats; a float to a double; a boolean to a whole number, 0 or 1. A transformable widens to binary data, the bytes that are
-    /// stored; the other way its codec might not read them. Composites are compared element by element instead.
+    /// A type widens to itself; whole numbers to wider ones, and to decimals; those of at most 32
+    /// bits to doubles, those of 16 also to floats; a float to a double; a boolean to a whole
+    /// number, 0 or 1. A transformable widens to binary data, the bytes that are stored; the other
+    /// way its codec might not read them. Composites are compared element by element instead.
     package func widens(to other: AttributeType) -> Bool {
         switch (self, other) {
         case (.boolean, .integer16), (.boolean, .integer32), (.boolean, .integer64),

@@ -1,9 +1,9 @@
 public import RoostCore
 
-/// How objects of one entity of the source become objects of one entity of the destination.
+/// A mapping from objects of one source entity to objects of one destination entity.
 ///
-/// It takes the objects of exactly its source entity, not those of subentities. Several mappings may share a source (a split) or
-/// a destination (a merge).
+/// It takes the objects of exactly its source entity, not those of subentities. Several mappings
+/// may share a source (a split) or a destination (a merge).
 ///
 /// ```swift
 /// let songs = EntityMapping(
@@ -14,7 +14,7 @@ public import RoostCore
 ///     ])
 /// ```
 public struct EntityMapping: Hashable, Sendable, Adjustable {
-    /// What becomes of the objects.
+    /// The kinds of entity mappings.
     public enum MappingType: String, Sendable, CaseIterable, Codable {
         /// A policy decides; ``EntityMapping/policyName`` names it.
         case custom
@@ -24,7 +24,7 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
         case remove
         /// Each object is taken over as it is: the entity has the same version hash in both models.
         ///
-        /// Property mappings are not needed; those that there are say the same.
+        /// Property mappings are not needed; existing ones must say the same.
         case copy
         /// Each object becomes one object, with the values of the property mappings.
         case transform
@@ -32,7 +32,7 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
 
     /// The name by which others find what this mapping made; unique in the mapping model.
     public var name: String
-    /// What becomes of the objects.
+    /// The kind of this mapping.
     public var type: MappingType
     /// The entity of the objects that it takes; nil for type `add`.
     public var sourceEntity: EntityName?
@@ -42,17 +42,17 @@ public struct EntityMapping: Hashable, Sendable, Adjustable {
     package var sourceVersionHash: VersionHash? = nil
     /// The version hash that the destination entity must have; nil for any.
     package var destinationVersionHash: VersionHash? = nil
-    /// Which objects of the source entity it takes; nil for all.
+    /// The predicate that selects objects of the source entity; nil for all objects.
     public var sourcePredicate: FetchRequest.Predicate? = nil
-    /// What attributes of the destination get.
+    /// The values for attributes of the destination.
     ///
     /// An attribute without a mapping, or with one without an expression, gets its default.
     public var attributeMappings: [PropertyMapping]
-    /// What relationships of the destination get.
+    /// The values for relationships of the destination.
     ///
-    /// A relationship without a mapping stays empty, but for what its inverse gives it.
+    /// A relationship without a mapping stays empty, except for what its inverse gives it.
     public var relationshipMappings: [PropertyMapping] = []
-    /// The name under which the policy is registered that takes part; nil for the standard behavior.
+    /// The name under which the policy to use is registered; nil for the standard behavior.
     public var policyName: String? = nil
     /// The user's own notes, which policies can read.
     public var userInfo: [String: String] = [:]

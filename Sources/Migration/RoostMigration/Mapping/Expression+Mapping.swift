@@ -1,12 +1,14 @@
 package import RoostCore
 
 extension FetchRequest.Expression {
-    /// The expression with the source object as the one that it is evaluated for: `$source.title` becomes `title`.
+    /// Returns the expression with the source object as its evaluated object: `$source.title`
+    /// becomes `title`.
     ///
-    /// `FUNCTION($source, "valueForKey:", "title")` becomes it too. So a ``CompiledExpression`` for the source entity gives the value
-    /// that a property mapping asks for.
+    /// `FUNCTION($source, "valueForKey:", "title")` becomes `title` too. A ``CompiledExpression``
+    /// for the source entity then gives the value for a property mapping.
     ///
-    /// - Returns: The expression; nil where it takes more than the source object: another variable, the policy, the manager.
+    /// - Returns: The expression; nil if it needs more than the source object: another variable,
+    ///   the policy, the manager.
     package func ofSourceObject() -> Self? { rebased(bound: []) }
 
     fileprivate func rebased(bound: Set<String>) -> Self? {
@@ -83,7 +85,8 @@ extension FetchRequest.Predicate {
     }
 }
 
-/// The parts of a value expression that are about the mapping: variables, calls and paths, wherever they stand in it.
+/// The parts of a value expression that concern the mapping: variables, calls and paths, at any
+/// depth.
 struct MappingExpressionParts {
     /// A function with a target and the rest of its arguments.
     struct Call {
@@ -96,9 +99,9 @@ struct MappingExpressionParts {
     private(set) var variables: [String] = []
     /// The calls of functions that are not of the language.
     private(set) var calls: [Call] = []
-    /// Whether a name stands alone, without an object that it is a property of.
+    /// Whether a name is used without an object that it is a property of.
     private(set) var hasBareNames = false
-    /// What is read of the source object: properties, or what they lead to.
+    /// The paths that are read from the source object.
     private(set) var sourcePaths: Set<[String]> = []
     /// The properties of the source object that are read.
     var sourceProperties: Set<String> { Set(sourcePaths.compactMap(\.first)) }

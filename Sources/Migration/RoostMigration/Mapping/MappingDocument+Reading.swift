@@ -83,7 +83,8 @@ private struct MappingDocumentReader {
         return nil
     }
 
-    /// What a text in the language of predicates means; nil where there is none, or it has an error, which is reported.
+    /// Returns the value of a text in the predicate language; nil if the text is missing, or has an
+    /// error, which is reported.
     private func parsed<Result>(
         _ node: JSONNode?, path: String, _ parse: (String) throws(StoreError) -> Result
     ) -> Result? {

@@ -19,16 +19,19 @@ extension MappingModel {
     ///
     /// Whether it fits two models, ``problems(from:to:)`` says.
     ///
-    /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists every problem with its place in the document, or
-    ///   `unsupportedVersion` for a document of a newer format.
+    /// - Throws: ``StoreError`` with code `invalidMappingModel` that lists every problem with its
+    ///   place in the document, or `unsupportedVersion` for a document of a newer format.
     public init(document: [UInt8]) throws(StoreError) { self = try MappingDocument.read(document) }
 
-    /// The mapping model as a document: valid JSON, one property a line, in the order of the mappings, defaults left out.
+    /// The mapping model as a document: valid JSON, one property a line, in the order of the
+    /// mappings, defaults left out.
     ///
-    /// Equal mapping models give equal bytes, and reading the document gives an equal mapping model.
+    /// Equal mapping models give equal bytes, and reading the document gives an equal mapping
+    /// model.
     ///
-    /// - Throws: `invalidMappingModel` where two mappings have one name, or two property mappings of an entity mapping; `unsupported`
-    ///   for a composite as a constant, which expressions cannot write; `invalidRequest` for an expression that is nested too deep.
+    /// - Throws: `invalidMappingModel` where two mappings have one name, or two property mappings
+    ///   of an entity mapping; `unsupported` for a composite as a constant, which expressions
+    ///   cannot write; `invalidRequest` for an expression that is nested too deep.
     public func document() throws(StoreError) -> [UInt8] {
         JSONText.bytes(try MappingDocument.node(of: self), style: .pretty(blockDepth: 4))
     }

@@ -5,14 +5,14 @@ extension MappingInference {
 
     // MARK: Attributes
 
-    /// What the stored attributes of an entity get, inherited ones included.
+    /// Returns mappings for the stored attributes of an entity, inherited ones included.
     mutating func attributeMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         mappings(
             of: entity.attributes.filter(\.isStored), from: origin.attributes.filter(\.isStored), path: [],
             sourcePath: [], entity: entity)
     }
 
-    /// What attributes get, or the elements of a composite at a path.
+    /// Returns mappings for attributes, or for the elements of a composite at a path.
     private mutating func mappings(
         of attributes: [AttributeDescription], from origins: [AttributeDescription], path: [String],
         sourcePath: [String], entity: Entity
@@ -59,7 +59,8 @@ extension MappingInference {
             || attribute.type == .string && options.convertsToString && origin.type.hasText
     }
 
-    /// Adds a problem of an attribute to the entity that declares it, so that it is told once for all heirs.
+    /// Adds a problem of an attribute to the entity that declares it, so that it is reported once
+    /// for all heirs.
     private mutating func add(_ entity: Entity, _ path: [String], _ message: String) {
         var current = entity
         while let parent = current.superentity,
@@ -70,7 +71,8 @@ extension MappingInference {
         add(current.name, path.joined(separator: "."), message)
     }
 
-    /// Whether two composites are the same tuple: the same names and types, all the way down, and no other identifiers.
+    /// Whether two composites are the same tuple: the same names and types, all the way down, and
+    /// no other identifiers.
     private static func haveSameElements(_ old: AttributeDescription, _ new: AttributeDescription) -> Bool {
         old.elements.count == new.elements.count
             && zip(old.elements, new.elements).allSatisfy { old, new in
@@ -94,7 +96,7 @@ extension MappingInference {
 
     // MARK: Relationships
 
-    /// What the stored relationships of an entity get, inherited ones included.
+    /// Returns mappings for the stored relationships of an entity, inherited ones included.
     mutating func relationshipMappings(from origin: Entity, to entity: Entity) -> [PropertyMapping] {
         entity.relationships.map { relationship in
             let name = relationship.declaration.name
@@ -127,7 +129,7 @@ extension MappingInference {
         return firstOrigin(of: destination.relationships[inverse]) == oldInverse
     }
 
-    /// The relationship of a source entity that one of the entity which it becomes comes from.
+    /// Returns the source relationship that a relationship of a destination entity comes from.
     private mutating func origin(
         of relationship: ManagedObjectModel.Relationship, in origin: Entity, for entity: Entity
     ) -> ManagedObjectModel.Relationship? {
@@ -146,9 +148,10 @@ extension MappingInference {
         return origins[relationship.declaration.name]
     }
 
-    /// Whether any object that the old relationship can lead to becomes one that the new one can lead to.
+    /// Whether any object that the old relationship can refer to becomes an object that the new one
+    /// can refer to.
     ///
-    /// Where none does, it is another relationship of the same name.
+    /// If no object does, it is a different relationship with the same name.
     private mutating func leads(
         _ old: ManagedObjectModel.Relationship, to new: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -162,9 +165,10 @@ extension MappingInference {
         return answer
     }
 
-    /// Whether the inverse says what the relationship holds, because both come from relationships that are not each other's inverses.
+    /// Whether the inverse determines the relationship, because both come from relationships that
+    /// are not each other's inverses.
     ///
-    /// The two ends of a pair cannot say different things; the one that the store keeps decides.
+    /// The two ends of a pair must agree, so the end that the store keeps decides.
     private mutating func givesWay(
         _ relationship: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship
     ) -> Bool {
@@ -174,7 +178,8 @@ extension MappingInference {
         return source.relationships[other].inverse != old.number
     }
 
-    /// The number of the relationship that one of the destination comes from, in the first entity that has it and an origin.
+    /// Returns the number of the source relationship that a destination relationship comes from, in
+    /// the first entity that has it and an origin.
     private mutating func firstOrigin(of relationship: ManagedObjectModel.Relationship) -> Int? {
         if let known = firstOrigins[relationship.number] { return known }
         var first: Int?

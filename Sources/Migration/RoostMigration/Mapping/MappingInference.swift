@@ -9,15 +9,18 @@ struct MappingInference {
     private(set) var origins: [Int?] = []
     private(set) var model = MappingModel([])
     private(set) var problems: [MappingProblem] = []
-    /// What was reported already: a property that is inherited is looked at once for each heir.
+    /// The problems that were already reported: an inherited property is examined once for each
+    /// heir.
     private var reported: Set<MappingProblem> = []
 
-    /// A cache of the relationships of a source entity that those of a destination entity come
-    /// from, by their names in the destination.
+    /// A cache of the source relationships that those of a destination entity come from, by their
+    /// names in the destination.
     var relationshipOrigins: [EntityPair: [String: ManagedObjectModel.Relationship]] = [:]
-    /// Whether objects that one entity's relationships lead to become objects of another, as far as it was asked for.
+    /// A cache of whether objects of the source entity of a pair can become objects of the other
+    /// one.
     var isFollowed: [EntityPair: Bool] = [:]
-    /// The relationship of the source that one of the destination comes from where its own entity or an heir of it first has one, by number.
+    /// A cache of the source relationship that each destination relationship comes from, in the
+    /// first entity that has it and an origin, by number.
     var firstOrigins: [Int: Int?] = [:]
 
     /// The numbers of an entity of the source and one of the destination.
@@ -71,7 +74,8 @@ struct MappingInference {
         "Renaming identifier '\(identifier)' means several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
     }
 
-    /// Objects have one key space per hierarchy, so objects of two cannot become those of one and keep their keys.
+    /// Objects have one key space per hierarchy, so objects of two cannot become those of one and
+    /// keep their keys.
     private mutating func checkHierarchies() {
         var roots: [Int: [Int: Int]] = [:]
         for entity in destination.entities {
@@ -130,16 +134,16 @@ struct MappingInference {
 }
 
 extension EntityDescription {
-    /// What the entity is known by across model versions.
+    /// The name of the entity across model versions.
     var identifier: String { renamingIdentifier ?? name }
 }
 
 extension AttributeDescription {
-    /// What the attribute is known by across model versions.
+    /// The name of the attribute across model versions.
     var identifier: String { renamingIdentifier ?? name }
 }
 
 extension RelationshipDescription {
-    /// What the relationship is known by across model versions.
+    /// The name of the relationship across model versions.
     var identifier: String { renamingIdentifier ?? name }
 }

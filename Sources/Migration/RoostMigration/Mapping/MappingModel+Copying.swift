@@ -1,10 +1,11 @@
 package import RoostCore
 
 extension MappingModel {
-    /// Whether a relationship mapping says what a copy does anyway: destinations become what any entity mapping makes of them.
+    /// Whether a relationship mapping says what a copy does anyway: destinations become what any
+    /// entity mapping makes of them.
     ///
-    /// An entity mapping that is named says the same where no other one takes such objects and makes such. A function of a policy never
-    /// does.
+    /// An entity mapping that is named says the same where no other one takes such objects and
+    /// makes such. A function of a policy never does.
     ///
     /// - Parameters:
     ///   - property: A relationship mapping of `mapping`.

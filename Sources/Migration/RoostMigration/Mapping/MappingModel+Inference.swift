@@ -1,9 +1,10 @@
 public import RoostCore
 
 extension MappingModel {
-    /// What inference may do beyond what is certain to lose nothing.
+    /// Options that allow inference to go beyond what is certain to lose nothing.
     public struct InferenceOptions: Hashable, Sendable {
-        /// Whether an attribute that becomes a string takes the text of what it was, as `CAST` writes it.
+        /// Whether an attribute that becomes a string takes the text of what it was, as `CAST`
+        /// writes it.
         ///
         /// For every type that has a text (``AttributeType/hasText``).
         public var convertsToString: Bool
@@ -12,13 +13,14 @@ extension MappingModel {
         public init(convertsToString: Bool = false) { self.convertsToString = convertsToString }
     }
 
-    /// The mapping model that follows from two models alone (reference §6.4).
+    /// Infers a mapping model from two models alone (reference §6.4).
     ///
-    /// Entities and properties belong together when their renaming identifiers are the same, on both sides the name where there is
-    /// none. Each destination entity gets one mapping, in the order of their names, named `IEM_Copy_<source>` (equal version hashes),
-    /// `IEM_Transform_<source>` or `IEM_Add_<destination>`; each source entity that nothing belongs to gets `IEM_Remove_<source>`
-    /// behind them. Only mappings of type `transform` have property mappings: one for each stored property, without an
-    /// expression where it is new.
+    /// Entities and properties are matched by their renaming identifiers, or by name if they have
+    /// none. Each destination entity gets one mapping, in the order of their names, named
+    /// `IEM_Copy_<source>` (equal version hashes), `IEM_Transform_<source>` or
+    /// `IEM_Add_<destination>`. After them, each unmatched source entity gets
+    /// `IEM_Remove_<source>`. Only mappings of type `transform` have property mappings: one for
+    /// each stored property, without an expression where it is new.
     ///
     /// Beyond Core Data, types may change where no value can be lost
     /// (``AttributeType/widens(to:)``), and to strings on request. Whole numbers become doubles and
@@ -29,7 +31,8 @@ extension MappingModel {
     ///   - source: The model of the objects as they are.
     ///   - destination: The model that they shall have.
     ///   - options: What may be inferred.
-    /// - Returns: A mapping model with the version hashes of both sides, whose ``problems(from:to:)`` are none.
+    /// - Returns: A mapping model with the version hashes of both sides, without
+    ///   ``problems(from:to:)``.
     /// - Throws: `mappingNotInferable`, listing every reason: a type that changes, a to-many
     ///   relationship that becomes to-one and whose pairs no to-one inverse keeps, entities that
     ///   are split or merged, hierarchies that are merged, identifiers that mean several.
@@ -42,9 +45,9 @@ extension MappingModel {
         return inference.model
     }
 
-    /// Why no mapping model can be inferred for two models; empty when one can.
+    /// Returns the reasons why no mapping model can be inferred for two models; empty if one can.
     ///
-    /// The reasons that ``inferred(from:to:options:)`` throws, for programs.
+    /// They are the reasons that ``inferred(from:to:options:)`` throws, for programs.
     package static func inferenceProblems(
         from source: ManagedObjectModel, to destination: ManagedObjectModel,
         options: InferenceOptions = InferenceOptions()

@@ -1,10 +1,11 @@
 public import RoostCore
 
 extension MappingModel {
-    /// What is wrong with the mapping model for two models, all at once; empty when objects can be migrated with it.
+    /// Returns all problems of the mapping model for two models; empty if it can migrate objects.
     ///
-    /// Names that mean nothing (with the nearest one that does), version hashes of other versions, types that miss or have too much,
-    /// expressions and predicates with errors, or with values that their property cannot hold.
+    /// Problems are unknown names (with the nearest known one), version hashes of other versions,
+    /// types with missing or surplus parts, and expressions and predicates with errors, or with
+    /// values that their property cannot hold.
     ///
     /// - Parameters:
     ///   - source: The model of the objects as they are.

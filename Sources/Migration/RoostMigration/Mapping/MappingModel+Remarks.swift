@@ -2,10 +2,11 @@ package import RoostCore
 internal import RoostPredicates
 
 extension MappingModel {
-    /// What migrations with this mapping model leave behind, what they ask of the data, and what looks like a mistake.
+    /// Returns what migrations with this mapping model drop, what they require of the data, and
+    /// what looks like a mistake.
     ///
-    /// Losses first, then demands, then notes. Of a policy it is assumed that it uses everything; and what an expression makes of a
-    /// value is not judged.
+    /// Losses come first, then requirements, then notes. A policy is assumed to use everything, and
+    /// the results of expressions are not judged.
     ///
     /// - Parameters:
     ///   - source: The model of the objects as they are.
@@ -18,22 +19,25 @@ extension MappingModel {
     }
 }
 
-/// Compares what the source has with what the mappings use, and what the destination needs with what they give.
+/// Compares what the source has with what the mappings use, and what the destination needs with
+/// what they give.
 private struct MappingRemarks {
     private typealias Entity = ManagedObjectModel.Entity
 
     /// An entity mapping, and what its expressions read and fill.
     private struct Mapping {
         let mapping: EntityMapping
-        /// What each property gets, by its name; nil for a default.
+        /// The value of each property, by its name; nil for a default.
         let values: [String: FetchRequest.Expression?]
         /// The properties of the source object that are read.
         var read: Set<String> = []
-        /// What is given to properties as it is, by their names; elements of composites included.
+        /// The source paths that properties get unchanged, by property name; elements of composites
+        /// included.
         var taken: [String: [String]] = [:]
-        /// What is read by other expressions.
+        /// The source paths that other expressions read.
         var used: Set<[String]> = []
-        /// Whether all of the source object may be read: it is copied, a policy takes part, or it is handed to a function as a whole.
+        /// Whether all of the source object may be read: it is copied, a policy uses it, or a
+        /// function gets it as a whole.
         var readsEverything: Bool
 
         init(_ mapping: EntityMapping) {
@@ -61,7 +65,7 @@ private struct MappingRemarks {
         /// Whether a property of the source object is read.
         func reads(_ property: String) -> Bool { readsEverything || read.contains(property) }
 
-        /// What a property gets; nil for its default.
+        /// Returns the value of a property; nil for its default.
         func value(of property: String) -> FetchRequest.Expression? { values[property] ?? nil }
     }
 
@@ -71,8 +75,8 @@ private struct MappingRemarks {
     private let bySource: [EntityName: [Mapping]]
     private let byDestination: [EntityName: [Mapping]]
     private(set) var remarks: [MappingRemark] = []
-    /// The positions of remarks that were made already: a property that is inherited is looked at
-    /// once for each heir.
+    /// The positions of remarks that were already made: an inherited property is examined once for
+    /// each heir.
     private var said: [MappingRemark: Int] = [:]
 
     init(_ model: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
@@ -116,7 +120,7 @@ private struct MappingRemarks {
         remarks.append(remark)
     }
 
-    /// Adds a loss: to what is said of it already, where the same is said of other objects.
+    /// Adds a loss; if a remark says the same of other objects, adds the loss to that remark.
     private mutating func add(
         loss: MappingLoss, _ entity: EntityName, _ property: String? = nil, _ message: String
     ) {
@@ -126,7 +130,7 @@ private struct MappingRemarks {
         remarks[index].losses.append(loss)
     }
 
-    // MARK: What is left behind
+    // MARK: Dropped data
 
     private mutating func judge(_ entity: Entity) {
         let takers = bySource[entity.name] ?? []
@@ -178,7 +182,7 @@ private struct MappingRemarks {
         let name = relationship.name.name
         let readers = makers.filter { $0.reads(name) }
         guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else { return }
-        // The other end may say the pairs for both.
+        // The inverse may give the pairs for both ends.
         var targets: [MappingLoss.Objects]?
         if let number = relationship.inverse {
             let inverse = source.relationships[number].name.name
@@ -187,7 +191,7 @@ private struct MappingRemarks {
             let saying = heirs.map { (bySource[$0.name] ?? []).filter { $0.reads(inverse) } }
             if saying.contains(where: { !$0.isEmpty }) {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
-                // A place is of the pair, and needs an ordered relationship at this end.
+                // A place belongs to the pair, and needs an ordered relationship at this end.
                 let droppers = zip(heirs, saying).flatMap { heir, mappings in
                     relationship.isOrdered ? mappings.filter { dropsOrder($0, heir, from: number) } : []
                 }
@@ -221,8 +225,8 @@ private struct MappingRemarks {
             }
     }
 
-    /// Judges the elements of a composite, at any depth; of what is inside of one only the whole,
-    /// where no mapping reads it.
+    /// Judges the elements of a composite, at any depth; an element that no mapping reads is
+    /// reported only as a whole.
     private mutating func judgeElements(
         of composite: AttributeDescription, _ path: [String], _ entity: Entity, _ makers: [Mapping]
     ) {
@@ -550,7 +554,8 @@ private struct MappingRemarks {
 
     // MARK: Identifiers and constraints
 
-    /// A renaming identifier that means nothing makes a new element, which is hardly what it was written for.
+    /// Notes renaming identifiers that match nothing: each makes a new element, which is hardly
+    /// intended.
     private mutating func judgeIdentifiers(of entity: Entity) {
         let declaration = entity.declaration
         let origins = byDestination[entity.name] ?? []
@@ -620,7 +625,8 @@ private struct MappingRemarks {
         }
     }
 
-    /// The numbers of the source's constraints that objects must meet already, so that they meet this one after a mapping.
+    /// The numbers of the source's constraints that objects must meet already, so that they meet
+    /// this one after a mapping.
     private func binding(
         _ constraint: ManagedObjectModel.UniquenessConstraint, _ mapping: Mapping
     ) -> Set<Int> {
@@ -637,7 +643,7 @@ private struct MappingRemarks {
 }
 
 extension FetchRequest.Expression {
-    /// The attribute of the source object that the expression is, unchanged.
+    /// The attribute of the source object that the expression gives, unchanged.
     var sourceAttribute: String? {
         switch self {
         case .path(of: .variable(MappingVariable.source.rawValue), let names) where names.count == 1: names[0]
@@ -653,7 +659,8 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// The relationship of the source object whose destinations the manager is asked about, by whichever function.
+    /// The relationship of the source object whose destinations the manager is asked about, by
+    /// whichever function.
     fileprivate var instancesSource: String? {
         guard case .registered(_, let arguments) = self, arguments.count == 3,
             arguments[0] == .variable(MappingVariable.manager.rawValue)
@@ -669,7 +676,7 @@ extension FetchRequest.Expression {
         return name
     }
 
-    /// The relationship of the source object whose destinations' successors the expression is.
+    /// The relationship of the source object whose migrated destinations the expression gives.
     var relatedSourceRelationship: String? {
         guard case .registered(MappingFunction.relatedInstances.rawValue, let arguments) = self, arguments.count == 3,
             arguments[0] == .variable(MappingVariable.manager.rawValue),

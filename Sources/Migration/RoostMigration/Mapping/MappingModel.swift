@@ -1,9 +1,11 @@
 internal import RoostCore
 
-/// How the objects of one model become those of another: entity mappings, in the order in which they are run.
+/// A mapping from the objects of one model to those of another: entity mappings, in the order in
+/// which they are run.
 ///
-/// A plain value that names entities and properties; which models it fits is checked when it is used with two of them
-/// (reference §6.3). What no mapping takes up is dropped, and what none fills stays as a new object would have it.
+/// A plain value that names entities and properties; it is checked against models when it is used
+/// with two of them (reference §6.3). Objects that no mapping takes are dropped. Properties that no
+/// mapping fills have the values of a new object.
 ///
 /// ```swift
 /// let title = PropertyMapping("title", expression: .source("name"))

@@ -1,14 +1,15 @@
 package import RoostCore
 
-/// One thing that is wrong with a mapping model, or one reason why none can be inferred.
+/// A problem of a mapping model, or a reason why none can be inferred.
 package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
-    /// The entity mapping concerned; nil when it is the mapping model as a whole, and where none could be inferred.
+    /// The entity mapping concerned; nil when it is the mapping model as a whole, and where none
+    /// could be inferred.
     package let mapping: String?
     /// The entity concerned: the destination's, or one of the source that has none there.
     package let entity: String?
     /// The property concerned, if it is one.
     package let property: String?
-    /// What is wrong and what to do about it.
+    /// The problem and its remedy.
     package let message: String
 
     /// Makes a problem; of a very long message the beginning and the end are kept.
@@ -19,7 +20,8 @@ package struct MappingProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = MessageText.bounded(message)
     }
 
-    /// The place and the message: `Entity.property: message`, `mapping 'NoteToNote', title: message`.
+    /// The place and the message: `Entity.property: message`,
+    /// `mapping 'NoteToNote', title: message`.
     package var description: String {
         let place: String
         if let mapping {

@@ -1,27 +1,28 @@
 package import RoostCore
 
-/// Something about a migration that can be said from models and mapping alone, before any object is read.
+/// A statement about a migration that follows from models and mapping alone, before any object is
+/// read.
 package struct MappingRemark: Hashable, Sendable, CustomStringConvertible {
-    /// What a remark means for the data.
+    /// The kinds of remarks.
     package enum Kind: String, Sendable, CaseIterable, Codable {
-        /// Data that the source has do not reach the destination.
+        /// Some data of the source does not reach the destination.
         case loss
-        /// The migration fails where the data do not meet a condition.
+        /// The migration fails if the data does not meet a condition.
         case demand
         /// Nothing is lost, but something is made up, or looks like a mistake.
         case note
     }
 
-    /// What it means for the data.
+    /// The kind of this remark.
     package let kind: Kind
     /// The entity concerned: for a loss the source's, else the destination's.
     package let entity: String
     /// The property concerned, if it is one.
     package let property: String?
-    /// What happens, for people.
+    /// The consequence, for people.
     package let message: String
-    /// The data that is lost; empty for other kinds of remarks, and for a loss that nothing can be
-    /// counted of.
+    /// The data that is lost; empty for other kinds of remarks, and for a loss that cannot be
+    /// counted.
     package var losses: [MappingLoss] = []
     /// The number of the destination's uniqueness constraint that the source's objects need not
     /// meet yet; nil for other remarks.
@@ -51,6 +52,7 @@ extension MappingRemark {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether the model demands a destination for every object: what is mandatory with a least number of none may be empty.
+    /// Whether the model requires a destination for every object; a mandatory to-many relationship
+    /// with a minimum of 0 may be empty.
     package var mustLeadSomewhere: Bool { !declaration.isOptional && (!isToMany || declaration.minCount > 0) }
 }

@@ -2,11 +2,11 @@ internal import RoostCore
 internal import RoostQuery
 
 extension MappingValidator {
-    /// Where an expression stands.
+    /// The place of an expression in the mapping model.
     struct Place {
         let mapping: EntityMapping
         let property: String
-        /// The entity of `$source`; nil where there is none, or it is unknown.
+        /// The entity of `$source`; nil if the mapping has none, or it is unknown.
         let origin: Entity?
     }
 
@@ -17,7 +17,7 @@ extension MappingValidator {
 
     // MARK: Values
 
-    /// Checks what an attribute gets.
+    /// Checks the value of an attribute.
     mutating func check(
         _ expression: FetchRequest.Expression, in place: Place, for attribute: AttributeDescription
     ) {
@@ -44,7 +44,8 @@ extension MappingValidator {
         }
     }
 
-    /// Checks an attribute that gets a variable itself: the ID of the new object, or the name of a mapping.
+    /// Checks an attribute that gets a variable itself: the ID of the new object, or the name of a
+    /// mapping.
     private mutating func check(_ variable: MappingVariable, in place: Place, for attribute: AttributeDescription) {
         switch variable {
         case .destination where attribute.type == .objectID: return
@@ -62,7 +63,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks what a relationship gets.
+    /// Checks the value of a relationship.
     mutating func check(
         _ expression: FetchRequest.Expression, in place: Place, for relationship: ManagedObjectModel.Relationship
     ) {
@@ -78,7 +79,8 @@ extension MappingValidator {
         }
     }
 
-    /// The type of an expression on the source object; nil where a policy or the manager gives it, or it has an error, which is added.
+    /// The type of an expression on the source object; nil where a policy or the manager gives it,
+    /// or it has an error, which is added.
     private mutating func type(of expression: FetchRequest.Expression, in place: Place) -> PredicateType? {
         guard let expression = expression.ofSourceObject() else { return nil }
         // An expression without the source object may be checked on any entity.
@@ -195,7 +197,7 @@ extension MappingValidator {
 
     // MARK: Objects
 
-    /// Checks that what the manager gives can be what the relationship leads to.
+    /// Checks that the relationship can refer to the objects that the manager gives.
     private mutating func checkTargets(
         of calls: [MappingExpressionParts.Call], in place: Place, for relationship: ManagedObjectModel.Relationship
     ) {
@@ -213,7 +215,7 @@ extension MappingValidator {
         }
     }
 
-    /// Checks that what the manager is asked about are objects which the entity mapping with a name takes.
+    /// Checks that the manager is asked about objects that the entity mapping with a name takes.
     private mutating func checkObjects(_ objects: FetchRequest.Expression, for name: String, in place: Place) {
         guard let type = type(of: objects, in: place), type.kind != .null else { return }
         guard type.kind == .object else {
@@ -235,7 +237,8 @@ extension MappingValidator {
 }
 
 extension FetchRequest.Expression {
-    /// The name of the property that a path from the source object ends with; nil for anything else.
+    /// The name of the property that a path from the source object ends with; nil for anything
+    /// else.
     fileprivate var lastName: String? {
         if case .keyPath(let names)? = ofSourceObject() { names.last } else { nil }
     }

@@ -22,7 +22,8 @@ struct MappingValidator {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message: message))
     }
 
-    /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at every name.
+    /// `; did you mean 'Track'?`, or a full stop: for the first problems, since a hint looks at
+    /// every name.
     func hint(_ name: String, among names: [String]) -> String {
         problems.count < 100 ? ModelValidator.hint(name, among: names) : "."
     }

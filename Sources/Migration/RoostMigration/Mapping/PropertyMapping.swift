@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// What one property of the destination object gets.
+/// The value for one property of the destination object.
 ///
 /// ```swift
 /// let title = PropertyMapping("title", expression: .source("name"))
@@ -9,18 +9,21 @@ public import RoostCore
 ///     "album", expression: .relatedInstances(ofSourceRelationship: "album"))
 /// ```
 public struct PropertyMapping: Hashable, Sendable {
-    /// The property of the destination entity, or an element of a composite attribute by its path: `address.street`.
+    /// The property of the destination entity, or an element of a composite attribute by its path:
+    /// `address.street`.
     ///
-    /// A mapping of a whole composite gives each of its elements what the value has under the same name; mappings of elements,
-    /// behind it, say otherwise for theirs.
+    /// A mapping of a whole composite gives each element the value's element of the same name.
+    /// Mappings of single elements, after it, override that.
     public var name: String
-    /// What gives the value; nil for the default of a new object.
+    /// The expression for the value; nil for the default of a new object.
     ///
-    /// Written with the variables of ``MappingVariable``: `$source.title`, `($source.celsius - 32.0) / 1.8`,
-    /// `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager is the whole expression; one of the policy may also be
-    /// a part of another one, and is then asked whatever becomes of that. A number becomes the type of its attribute, which must be able to hold it exactly, floating-point
-    /// types as nearly as they can; null becomes the default of a mandatory attribute. An optional composite is there where one of the
-    /// values that its elements are mapped to is there; the others then get their defaults.
+    /// Written with the variables of ``MappingVariable``: `$source.title`, `($source.celsius -
+    /// 32.0) / 1.8`, `FUNCTION($entityPolicy, "convert:", $source.x)`. A function of the manager is
+    /// the whole expression. A function of the policy may also be a part of another expression, and
+    /// is then always called. A number is converted to the type of its attribute, which must be
+    /// able to hold it exactly; floating-point types hold it as nearly as they can. Null becomes
+    /// the default of a mandatory attribute. An optional composite has a value if one of the values
+    /// for its elements exists; the others then get their defaults.
     public var valueExpression: FetchRequest.Expression?
     /// The user's own notes, which policies can read.
     public var userInfo: [String: String]
@@ -39,9 +42,10 @@ public struct PropertyMapping: Hashable, Sendable {
 package enum MappingVariable: String, Sendable, CaseIterable {
     /// The source object.
     case source
-    /// The object that is being made of it.
+    /// The object that is being made from it.
     case destination
-    /// The migration: target of ``MappingFunction/destinationInstances`` and ``MappingFunction/relatedInstances``.
+    /// The migration: target of ``MappingFunction/destinationInstances`` and
+    /// ``MappingFunction/relatedInstances``.
     case manager
     /// The entity mapping.
     case entityMapping
@@ -51,36 +55,39 @@ package enum MappingVariable: String, Sendable, CaseIterable {
     case entityPolicy
 }
 
-/// The functions that value expressions know beside those of a policy, by their names in Core Data.
+/// The functions of value expressions other than those of a policy, by their names in Core Data.
 package enum MappingFunction: String, Sendable, CaseIterable {
-    /// Of the manager: what the entity mapping with a name made of one source object, of several, or of all where the argument is the
-    /// constant null; of a relationship that is empty, nothing.
+    /// Of the manager: the objects that the entity mapping with a name made of one source object,
+    /// of several, or of all if the argument is the constant null; none for an empty relationship.
     case destinationInstances = "destinationInstancesForEntityMappingNamed:sourceInstances:"
-    /// Of the manager: what any entity mapping made of the objects that a relationship of the source has, where it fits the property.
+    /// Of the manager: the objects that any entity mapping made of the destinations of a source
+    /// relationship, if they fit the property.
     case relatedInstances = "destinationInstancesForSourceRelationshipNamed:sourceInstances:"
     /// Of an object: the value of a property by its name.
     case value = "valueForKey:"
 }
 
 extension FetchRequest.Expression {
-    /// `$source.title`: what the source object has there; a dotted path leads on.
+    /// Returns `$source.title`: the value of the source object at a key path.
     public static func source(_ keyPath: String) -> Self {
         .path(of: .variable(MappingVariable.source.rawValue), keyPath.split(separator: ".").map(String.init))
     }
 
-    /// `FUNCTION($entityPolicy, "name", …)`: what the policy's function gives.
+    /// Returns `FUNCTION($entityPolicy, "name", …)`: the result of the policy's function.
     public static func policy(_ function: String, _ arguments: Self...) -> Self {
         .registered(function, [.variable(MappingVariable.entityPolicy.rawValue)] + arguments)
     }
 
-    /// What the entity mapping with a name made of the objects that an expression gives; of all its objects for the constant null.
+    /// Returns the objects that the entity mapping with a name made of the objects that an
+    /// expression gives; for the constant null, all objects it made.
     public static func destinationInstances(ofEntityMapping name: String, from source: Self) -> Self {
         .registered(
             MappingFunction.destinationInstances.rawValue,
             [.variable(MappingVariable.manager.rawValue), .constant(.string(name)), source])
     }
 
-    /// What the entity mappings made of the objects that a relationship of the source object leads to.
+    /// Returns the objects that the entity mappings made of the destinations of a relationship of
+    /// the source object.
     public static func relatedInstances(ofSourceRelationship name: String) -> Self {
         .registered(
             MappingFunction.relatedInstances.rawValue,

@@ -8,7 +8,7 @@ struct BackReferencePlan: Sendable {
     let to: RecordLayout.Field
     /// The position in ``MappingPlan/backPairs``.
     let pairs: Int
-    /// Whether the migration ends where no object refers to one.
+    /// Whether the migration fails if no object refers to the object.
     let isRequired: Bool
 }
 
@@ -45,8 +45,8 @@ extension MappingPlan {
 }
 
 extension MappingPlan {
-    /// The errors of a migration in which two objects refer to one that has room for one of them,
-    /// or none refers to one that must have one.
+    /// Returns the errors of a migration in which two objects refer to an object that has room for
+    /// one of them, or no object refers to an object that must have one.
     func refusalsOfBackReferences(
         _ snapshot: any StoreSnapshot, _ options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {

@@ -1,11 +1,13 @@
 internal import RoostCore
 
-/// The mandatory relationships of which the mappings that make their objects say nothing: there is no default for them, so they stay
-/// empty but for what their inverses give them, and are counted.
+/// The mandatory relationships that the mappings of their objects do not set.
+///
+/// They have no default, so they stay empty, except for what their inverses give them, and are
+/// counted.
 struct EmptyRelationships {
     private let members: [(entity: ManagedObjectModel.Entity, relationship: ManagedObjectModel.Relationship)]
 
-    /// Finds them; what policies do is not known, and is validated.
+    /// Finds them; mappings with policies are left out, because their results are validated.
     init(_ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel) {
         var members: [(ManagedObjectModel.Entity, ManagedObjectModel.Relationship)] = []
         for mapping in mapping.entityMappings where mapping.policyName == nil {
@@ -22,7 +24,8 @@ struct EmptyRelationships {
         self.members = members
     }
 
-    /// One warning for each of them that is empty in some objects of a finished destination.
+    /// Returns one warning for each relationship that is empty in some objects of a finished
+    /// destination.
     ///
     /// Reads the objects of its entity.
     func warnings(_ store: any PersistentStore) throws(StoreError) -> [String] {
@@ -41,14 +44,14 @@ struct EmptyRelationships {
         return warnings
     }
 
-    /// What is said of objects without a value.
+    /// Returns the warning about objects without a value.
     static func warning(_ relationship: String, of entity: String, count: Int) -> String {
         "The mandatory relationship '\(entity).\(relationship)' is empty in \(count) objects, since their mapping says nothing of it; give it objects in a mapping or a policy, or make it optional."
     }
 }
 
 extension EntityMapping {
-    /// Whether the mapping says where a relationship of its objects leads, be it nowhere.
+    /// Whether the mapping sets a relationship of its objects; a constant null does not count.
     func says(_ relationship: String, of source: ManagedObjectModel.Entity) -> Bool {
         if type == .copy { return source.relationship(relationship) != nil }
         let expression = relationshipMappings.first { $0.name == relationship }?.valueExpression

@@ -1,19 +1,20 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// What a mapping makes of the content of a store, in one pass.
+/// The content that a mapping makes of a store, in one pass.
 ///
-/// The objects of a hierarchy of the new model are read in key order and changed one by one; links and references keep their keys. Only
-/// where a predicate, or an entity that is dropped, lets some objects of a hierarchy go whose keys links may name, the keys of the
-/// others are collected before: two bits for each object, where keys lie side by side.
+/// The objects of a hierarchy of the new model are read in key order and changed one by one; links
+/// and references keep their keys. If a predicate or a dropped entity leaves out objects whose keys
+/// links may name, the keys of the other objects are collected first: two bits for each object if
+/// keys are adjacent.
 final class MappedContent: ContentSource {
-    /// What was done, beside what the destination holds.
+    /// The results of the pass, apart from the content of the destination.
     struct Outcome: Sendable {
-        /// By entity mapping: how many objects were read and made; nil where it makes none.
+        /// By entity mapping: the numbers of objects read and made; nil if it makes none.
         var counts: [(read: Int, made: Int)?] = []
-        /// What the last commit of the source recorded.
+        /// The tally that the last commit of the source recorded.
         var recorded: StoreTally?
-        /// What had no place in the destination, counted.
+        /// Messages about content that has no place in the destination, with counts.
         var losses: [String] = []
     }
 
@@ -25,7 +26,7 @@ final class MappedContent: ContentSource {
     /// The directories for temporary files: that of the destination, as soon as it is known.
     private let spillDirectories: Mutex<[String]>
 
-    /// What a plan makes of a store.
+    /// Creates the content that a plan makes of a store.
     ///
     /// - Parameters:
     ///   - store: The source.
@@ -44,14 +45,15 @@ final class MappedContent: ContentSource {
 
     var model: ManagedObjectModel { plan.destination }
 
-    /// What was done, after ``read(into:)``.
+    /// The results, after ``read(into:)``.
     var outcome: Outcome { result.withLock { $0 } }
 
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
         try StoreContent(store, options: options).identity()
     }
 
-    /// Streams everything, and makes sure of the numbers of objects in relationships that the mapping may have changed.
+    /// Streams everything, and checks the numbers of objects in relationships that the mapping may
+    /// have changed.
     func fill(
         _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
@@ -65,7 +67,7 @@ final class MappedContent: ContentSource {
         defer { snapshot.close() }
         for number in plan.countedRelationships {
             let relationship = plan.destination.relationships[number]
-            // What no mapping says anything of may be empty.
+            // A relationship that no mapping sets may be empty.
             let unsaid = plan.entitiesWithoutStatement(of: relationship)
             try snapshot.requireCounts(of: relationship) { $0.count == 0 && unsaid.contains($0.entity) }
         }
@@ -118,10 +120,10 @@ private struct MappedReading {
         counts = Array(repeating: nil, count: plan.mapping.entityMappings.count)
     }
 
-    /// Sends everything; nil when the writer stopped.
+    /// Sends everything; returns nil if the writer stopped.
     mutating func run(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         recorded = try snapshot.recordedTally()
-        // A source that is read list by list may have none without reading everything.
+        // Some sources cannot make a graph without reading everything.
         let graph = plan.asksForObjects ? snapshot.objectGraph() : nil
         keySets = try collectKeys(over: graph)
         let backReferences = try collectBackReferences(over: graph)
@@ -141,7 +143,7 @@ private struct MappedReading {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
             losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
         }
-        // Of content that becomes nothing, too: what is lost with it may be what a damaged value says.
+        // Dropped content is counted too: it may be dropped because of a damaged value.
         if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options, noting: &skipped) }
         copied.skipped = skipped.ids
         if skipped.isEmpty {
@@ -159,7 +161,7 @@ private struct MappedReading {
         var lastKeys: [EntityName: Int64] = [:]
         for hierarchy in plan.hierarchies {
             guard let source = hierarchy.source else { continue }
-            // Of all the keys of the hierarchy that it comes from: a key that a deleted object had is not used again.
+            // The last key of the whole source hierarchy: the key of a deleted object is not used again.
             lastKeys[plan.destination.entities[hierarchy.destination].name] =
                 try snapshot.lastKey(of: plan.source.entities[source].name)
         }
@@ -213,7 +215,8 @@ private struct MappedReading {
 
     // MARK: Keys
 
-    /// The keys of the objects that become others, for each set of makers that the plan names.
+    /// Returns the keys of the objects that become others, for each set of makers that the plan
+    /// names.
     private mutating func collectKeys(over graph: (any ObjectGraph)?) throws(StoreError) -> [KeySet] {
         var sets: [KeySet] = []
         for numbers in plan.keySets {
@@ -255,7 +258,7 @@ private struct MappedReading {
         }
     }
 
-    /// The one root of the hierarchy that makers take objects of.
+    /// Returns the roots of the hierarchies from which makers take objects.
     private func roots(of makers: [MappingPlan.Maker]) -> [ManagedObjectModel.Entity] {
         Set(makers.map(\.source.root)).sorted().map { plan.source.entities[$0] }
     }
@@ -332,7 +335,8 @@ private struct MappedReading {
         return goesOn && send(batch, into: channel)
     }
 
-    /// The pairs that objects with some keys have by a to-one relationship, by key; none of objects that are damaged.
+    /// Returns the pairs that objects with some keys have by a to-one relationship, by key, without
+    /// damaged objects.
     private mutating func pairs(
         of keys: [Int64], of relationship: ManagedObjectModel.Relationship, _ stored: (RecordReader) -> Link?
     ) throws(StoreError) -> [Int64: Link] {
@@ -365,12 +369,14 @@ private struct LinkMapper {
     private let plan: LinkPlan
     private let sources: KeySet?
     private let targets: KeySet?
-    /// Whether the source keeps a place for the targets of a source, and for the sources of a target.
+    /// Whether the source keeps a place for the targets of a source, and for the sources of a
+    /// target.
     private let hasOrder: Bool
     private let hasInverseOrder: Bool
-    /// Whether the source keeps each pair once that counts from both ends here.
+    /// Whether the source stores once what counts from both ends here.
     private let isDoubled: Bool
-    /// Whether a pair there and one back are one here: both ends have it, and the source may say it once or twice.
+    /// Whether a pair and its reverse are one pair here: both ends have it, and the source may
+    /// store it once or twice.
     private let isMerged: Bool
     private let isOrdered: Bool
 
@@ -385,7 +391,7 @@ private struct LinkMapper {
         let origin = plan.relation.relationship(source)
         let (order, inverseOrder) = (origin.isOrdered, origin.inverseIsOrdered)
         (hasOrder, hasInverseOrder) = plan.relation.isFlipped ? (inverseOrder, order) : (order, inverseOrder)
-        // Of a to-one relationship that is its own inverse, each of the two objects keeps the pair.
+        // In a to-one relationship that is its own inverse, each of the two objects keeps the pair.
         var isKeptOnce = origin.isReflexive
         if case .field = plan.relation.storage { isKeptOnce = false }
         isDoubled = isKeptOnce && !plan.relationship.isReflexive
@@ -393,18 +399,18 @@ private struct LinkMapper {
         isOrdered = plan.relationship.isOrdered && (hasOrder || hasInverseOrder)
     }
 
-    /// Whether what becomes of a pair depends on whether one leads back.
+    /// Whether the result for a pair depends on whether its reverse exists.
     func needsBack(of pair: Link) -> Bool {
         guard isMerged, pair.source != pair.target else { return false }
         return isOrdered || (pair.source > pair.target) != plan.relation.isFlipped
     }
 
-    /// Appends what becomes of a pair of the source, as the source keeps it.
+    /// Appends the links that a pair of the source becomes, as the source keeps it.
     ///
     /// - Parameters:
     ///   - pair: The pair.
-    ///   - back: The one that leads back, where it is needed and there is one.
-    ///   - batch: What the links are appended to.
+    ///   - back: The reverse of the pair, if it is needed and exists.
+    ///   - batch: The batch to append to.
     func append(_ pair: Link, back: Link? = nil, to batch: inout LinkBatch) {
         let pair = oriented(pair)
         let back = back.map(oriented).flatMap { takes($0) ? $0 : nil }
@@ -422,7 +428,7 @@ private struct LinkMapper {
 
     private func append(oriented pair: Link, back: Link?, to batch: inout LinkBatch) {
         guard takes(pair) else { return }
-        // Who had no place in order stands where its key puts it.
+        // Without a place, an object is ordered by its key.
         let order = hasOrder ? pair.order : hasInverseOrder ? back?.inverseOrder : nil
         let inverseOrder = hasInverseOrder ? pair.inverseOrder : hasOrder ? back?.order : nil
         let link = Link(
@@ -431,9 +437,10 @@ private struct LinkMapper {
     }
 }
 
-/// The links of a relationship by their sources, those of the sources that were asked for last in memory.
+/// The links of a relationship by source; the links of recently requested sources are kept in
+/// memory.
 private struct LinksBySource {
-    /// How many links are kept, beside those of the object asked for last.
+    /// The number of links to keep, besides those of the last object.
     private static let keptCount = 1 << 16
 
     private let snapshot: any StoreSnapshot
@@ -448,7 +455,7 @@ private struct LinksBySource {
         entity = snapshot.model.entities[relationship.source].name
     }
 
-    /// The link from the target of another one to its source; nil for none.
+    /// Returns the link from the target of another link to its source, or nil.
     mutating func link(backOf link: Link) throws(StoreError) -> Link? {
         if let links = known[link.target] { return links[link.source] }
         var links: [Int64: Link] = [:]

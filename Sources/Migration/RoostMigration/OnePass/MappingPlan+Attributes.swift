@@ -1,7 +1,7 @@
 internal import RoostCore
 
 extension MappingPlan {
-    /// Finds out what the attributes of a maker's objects get.
+    /// Resolves the values of the attributes of a maker's objects.
     mutating func resolveAttributes(of number: Int) throws(StoreError) {
         let maker = makers[number]
         let mapping = entityMapping(of: maker)
@@ -25,9 +25,9 @@ extension MappingPlan {
             try resolution.resolve(
                 attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
         }
-        // What somebody else is asked for is not missing yet.
+        // A value that a policy or the migration gives is not missing yet.
         resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
-        // Who names objects must know which of them are left out.
+        // Attributes with IDs need to know which objects are left out.
         for case .objectID in resolution.fields.map(\.source) {
             for maker in makers where maker.filter != nil { _ = keySet(of: [maker]) }
         }
@@ -38,7 +38,7 @@ extension MappingPlan {
         }
     }
 
-    /// By the number of each source entity: the makers that take its objects.
+    /// The makers that take the objects of each source entity, by its number.
     var makersBySource: [[Maker]] {
         var table = [[Maker]](repeating: [], count: source.entities.count)
         for maker in makers { table[maker.source.number].append(maker) }
@@ -67,11 +67,12 @@ private struct AttributeResolution {
 
     /// A composite whose elements are being resolved.
     struct Composite {
-        /// The field that says whether it is there.
+        /// The field that records whether it exists.
         let field: RecordLayout.Field
-        /// The composite of the source that it is; nil where it is made of its elements.
+        /// The composite of the source that it copies; nil if it is made of its elements.
         let from: RecordLayout.Field?
-        /// Whether it, or one that it is in, may be absent though an element has a value in the source.
+        /// Whether it, or a composite around it, may be absent although an element has a value in
+        /// the source.
         let mayHide: Bool
     }
 
@@ -80,7 +81,7 @@ private struct AttributeResolution {
     ) throws(StoreError) {
         let to = try maker.destination.layout.requireField(path)
         if attribute.type == .composite { return try resolveComposite(attribute, to, in: outer, statement) }
-        // A derived attribute is for others to keep up to date: it takes what there is.
+        // A derived attribute is kept up to date elsewhere, so it may be null here.
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
         let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
         switch statement {
@@ -104,7 +105,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Takes back what would end the migration for want of properties that `isAsked` knows.
+    /// Drops the requirements on properties for which `isAsked` returns true.
     mutating func leave(_ isAsked: (String) -> Bool) {
         missing.removeAll(where: isAsked)
         for index in fields.indices where isAsked(fields[index].to.name) { fields[index].isRequired = false }
@@ -128,7 +129,8 @@ private struct AttributeResolution {
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
 
-    /// Notes that a field has no value, which a mandatory one must have wherever its composite has one.
+    /// Notes that a field has no value; a mandatory one must have a value wherever its composite
+    /// has one.
     private mutating func leaveEmpty(_ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool) {
         guard isMandatory else { return }
         if let outer {
@@ -155,7 +157,7 @@ private struct AttributeResolution {
                 FieldPlan(
                     to: to, source: .move(field), marker: outer?.field, isRequired: isMandatory && !wasMandatory))
         case .standard where hasMappedElements(to):
-            // Elements of their own make the composite be there; defaults do so only where it must be.
+            // Mapped elements make the composite exist; defaults do so only where it must exist.
             this = Composite(field: to, from: nil, mayHide: outer?.mayHide ?? false)
             let isAlwaysThere = isMandatory && hasDefaults(attribute)
             fields.append(
@@ -177,7 +179,7 @@ private struct AttributeResolution {
         }
     }
 
-    /// Sets a composite as a whole to a value, elements that it does not name to their defaults.
+    /// Sets a composite as a whole to a value; elements that it does not name get their defaults.
     private mutating func setComposite(
         _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
@@ -199,7 +201,8 @@ private struct AttributeResolution {
         }
     }
 
-    /// What the mapping says of a composite's elements, those that are null for every object left out.
+    /// Returns what the mapping says of a composite's elements, without elements that are null for
+    /// every object.
     private func values(of composite: RecordLayout.Field) -> [FieldPlan.Presence] {
         statements.sorted { $0.key < $1.key }.compactMap { name, statement in
             guard name.hasPrefix(composite.name + ".") else { return nil }
@@ -226,9 +229,10 @@ private struct AttributeResolution {
 
     // MARK: The source's side
 
-    /// Whether the source has a value in a field of each object already, as far as its model says.
+    /// Whether the model of the source ensures that each object has a value in a field.
     ///
-    /// An element has one where the composites that it is in are mandatory too, but for those up to `composite`, which is known to be there.
+    /// An element has one if the composites around it are mandatory too, up to `composite`, which
+    /// is known to exist.
     private func isMandatorySource(_ field: RecordLayout.Field, in composite: RecordLayout.Field?) -> Bool {
         var names = field.name.split(separator: ".")
         while !names.isEmpty {

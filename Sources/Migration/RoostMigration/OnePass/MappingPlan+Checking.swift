@@ -2,13 +2,15 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension MappingPlan {
-    /// Why a migration of the objects of a snapshot would fail, as far as counting tells.
+    /// Returns the reasons why a migration of the objects of a snapshot would fail, if counting
+    /// shows them.
     ///
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - options: How the source is read.
     ///   - pairs: What ``oneSidedPairs(_:_:directories:)`` found in it.
-    ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every object.
+    ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every
+    ///     object.
     /// - Returns: The errors that it would fail with.
     /// - Throws: What reading the snapshot throws.
     func refusals(
@@ -48,8 +50,7 @@ extension MappingPlan {
         return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot, options)) : refusals
     }
 
-    /// The first object whose whole number a field of a floating-point type cannot hold; nil for
-    /// none.
+    /// Returns the first object whose whole number a floating-point field cannot hold, or nil.
     private func firstInexact(
         _ field: FieldPlan, of maker: Maker, _ snapshot: any StoreSnapshot,
         _ options: ConversionOptions
@@ -79,7 +80,7 @@ extension MappingPlan {
         return found
     }
 
-    /// The first object that a maker takes and that meets another predicate too; nil for none.
+    /// Returns the first object that a maker takes and that meets another predicate too, or nil.
     private func first(
         _ maker: Maker, _ predicate: FetchRequest.Predicate, _ snapshot: any StoreSnapshot,
         _ options: ConversionOptions
@@ -87,8 +88,8 @@ extension MappingPlan {
         try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot, options)
     }
 
-    /// The first object of a maker whose reference is null, and that no pair of the other end is
-    /// of; nil for none.
+    /// Returns the first object of a maker whose reference is null and that has no pair at the
+    /// other end, or nil.
     private func firstEmpty(
         _ reference: ReferencePlan, of maker: Maker, _ pairs: OneSidedPairs?, _ snapshot: any StoreSnapshot,
         _ options: ConversionOptions
@@ -109,7 +110,8 @@ extension MappingPlan {
         return nil
     }
 
-    /// The first object of a maker whose reference leads to one of an entity whose objects become none that fits; nil for none.
+    /// Returns the first object of a maker that refers to an entity whose objects become none that
+    /// fits, or nil.
     private func firstLost(
         _ reference: ReferencePlan, of maker: Maker, _ snapshot: any StoreSnapshot,
         _ options: ConversionOptions
@@ -137,7 +139,7 @@ extension MappingPlan {
         return found
     }
 
-    /// The first object that a maker takes and that meets a predicate; nil for none.
+    /// Returns the first object that a maker takes and that meets a predicate, or nil.
     private func first(
         _ maker: Maker, where predicate: FetchRequest.Predicate?, _ snapshot: any StoreSnapshot,
         _ options: ConversionOptions
@@ -150,9 +152,10 @@ extension MappingPlan {
         return try cursor.next(into: &batch, options) ? batch.id(at: 0) : nil
     }
 
-    /// What happens to the properties of an entity mapping's objects, one sentence each, for people.
+    /// Returns what happens to the properties of an entity mapping's objects, one sentence each,
+    /// for people.
     ///
-    /// What keeps its name and its form is left out.
+    /// Properties that keep their name and form are left out.
     func steps(of mapping: Int) -> [String] {
         guard let maker = makers.first(where: { $0.mapping == mapping }) else { return [] }
         var steps = maker.fields.compactMap(Self.step)
@@ -188,7 +191,8 @@ extension MappingPlan {
 }
 
 extension MappingPlan.Maker {
-    /// Which source objects give a field no value where it must have one; nil where a predicate cannot say it.
+    /// Returns the condition under which a field that must have a value gets none; nil if no
+    /// predicate can express it.
     fileprivate func isNull(_ field: FieldPlan) -> FetchRequest.Predicate? {
         guard field.fallback == nil, let isThere = isThere(field.marker) else { return nil }
         switch field.source {
@@ -199,7 +203,8 @@ extension MappingPlan.Maker {
         }
     }
 
-    /// Which source objects make a composite be there, and those that it is in; all for nil.
+    /// Returns the condition under which a composite and all composites around it exist; true for
+    /// nil.
     fileprivate func isThere(_ composite: RecordLayout.Field?) -> FetchRequest.Predicate? {
         guard let composite else { return .constant(true) }
         guard let field = fields.first(where: { $0.to.index == composite.index }), let value = hasValue(field),
@@ -208,7 +213,8 @@ extension MappingPlan.Maker {
         return outer && value
     }
 
-    /// Which source objects give a composite field a value; nil where a predicate cannot say it.
+    /// Returns the condition under which a composite field gets a value; nil if no predicate can
+    /// express it.
     private func hasValue(_ field: FieldPlan) -> FetchRequest.Predicate? {
         switch field.source {
         case .move(let from): return .notEqual(from.name, to: .null)

@@ -1,9 +1,10 @@
 internal import RoostCore
 
 extension MappingPlan {
-    // MARK: What the mapping says
+    // MARK: Statements of the mapping
 
-    /// What a maker's mapping says of a relationship of its destination; nil, with an obstacle, where one pass cannot follow it.
+    /// Returns what a maker's mapping says of a relationship of its destination; nil, with an
+    /// obstacle, if one pass cannot follow it.
     private mutating func statement(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
     ) -> RelationshipStatement? {
@@ -18,7 +19,8 @@ extension MappingPlan {
         return nil
     }
 
-    /// The relationship of the source that a maker's mapping takes for one of the destination; nil for none.
+    /// Returns the source relationship that a maker's mapping takes for one of the destination, or
+    /// nil.
     private mutating func origin(
         _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
     ) -> ManagedObjectModel.Relationship? {
@@ -34,13 +36,15 @@ extension MappingPlan {
         return origin
     }
 
-    /// The makers that take objects of an entity of the source, or of subentities, and make such of an entity of the destination.
+    /// Returns the makers that take objects of a source entity, or of subentities, and make objects
+    /// of a destination entity.
     private func fitting(_ source: Int, _ destination: Int) -> [Maker] {
         let (from, to) = (self.source.entities[source], self.destination.entities[destination])
         return makers.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
 
-    /// The makers of an entity of the destination, with what their mappings take for one of its relationships.
+    /// Returns the makers of a destination entity, with the source relationships that their
+    /// mappings take for one of its relationships.
     private mutating func origins(
         of relationship: ManagedObjectModel.Relationship
     ) -> [(maker: Maker, origin: ManagedObjectModel.Relationship?)] {
@@ -58,7 +62,7 @@ extension MappingPlan {
 
     // MARK: To-one
 
-    /// Finds out what the to-one relationships of a maker's objects get.
+    /// Resolves the to-one relationships of a maker's objects.
     mutating func resolveReferences(of number: Int) {
         var references: [ReferencePlan] = []
         var backReferences: [BackReferencePlan] = []
@@ -82,7 +86,7 @@ extension MappingPlan {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(maker, relationship)
         if relationship.isReflexive, Set(origins(of: relationship).map { $0.origin?.number }).count > 1 {
-            // Both ends of a pair say it, or neither.
+            // Both ends of a pair must have it, or neither.
             addObstacle(sayDifferently(relationship))
             return nil
         }
@@ -90,7 +94,7 @@ extension MappingPlan {
             addObstacle("'\(relationship.name)' becomes its own inverse, so an object can be in two pairs")
             return nil
         }
-        // What the other side says must be the same pairs.
+        // The other side must give the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
         let saying = others.filter { $0.origin != nil }
@@ -179,7 +183,7 @@ extension MappingPlan {
 
     // MARK: Counts
 
-    /// Finds out whether objects of a to-many relationship must be counted afterwards.
+    /// Determines whether objects of a to-many relationship must be counted afterward.
     mutating func resolveCounts(of relationship: ManagedObjectModel.Relationship) {
         let new = relationship.declaration
         guard new.minCount > 0 || new.maxCount != nil else { return }
@@ -196,11 +200,11 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        // Who leads to an object counts for it too.
+        // An object that refers to another one counts for that one too.
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)
-            // What becomes its own inverse counts from both ends, which shows only afterwards.
+            // If it becomes its own inverse, pairs count from both ends, which shows only afterward.
             guard !relationship.isReflexive else { return }
             for (maker, origin) in origins {
                 guard let origin else { continue }
@@ -215,7 +219,7 @@ extension MappingPlan {
         }
     }
 
-    /// The numbers of the entities of a relationship's objects whose mappings all say nothing of it.
+    /// Returns the numbers of the entities with a relationship that none of their mappings sets.
     func entitiesWithoutStatement(of relationship: ManagedObjectModel.Relationship) -> Set<Int> {
         let makers = makers.filter { destination.entities[relationship.source].includes($0.destination.number) }
         let saying = makers.filter { entityMapping(of: $0).says(relationship.name.name, of: $0.source) }
@@ -224,7 +228,7 @@ extension MappingPlan {
 
     // MARK: Links
 
-    /// Finds out what the links of a relationship that owns some come from.
+    /// Resolves the links of a relationship that owns some.
     mutating func resolveLinks(of relationship: ManagedObjectModel.Relationship) {
         let here = origins(of: relationship)
         var there: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// A mapping model resolved against two models: what becomes of each object and of each pair of objects, in one pass over the source.
+/// A mapping model resolved against two models: what becomes of each object and of each pair of
+/// objects, in one pass over the source.
 ///
 /// Where ``obstacles`` is not empty, one pass cannot do it.
 struct MappingPlan: Sendable {
@@ -12,11 +13,11 @@ struct MappingPlan: Sendable {
         let mapping: Int
         let source: ManagedObjectModel.Entity
         let destination: ManagedObjectModel.Entity
-        /// Which objects it takes; nil for all of the entity.
+        /// The predicate that selects its objects; nil for all of the entity.
         let filter: FetchRequest.Predicate?
-        /// What the attributes get.
+        /// The plans for the attributes.
         var fields: [FieldPlan] = []
-        /// What the to-one relationships get.
+        /// The plans for the to-one relationships.
         var references: [ReferencePlan] = []
         /// The to-one relationships whose pairs only the inverse has in the source.
         var backReferences: [BackReferencePlan] = []
@@ -26,7 +27,7 @@ struct MappingPlan: Sendable {
 
     /// The destinations of one maker's objects that must be counted.
     struct CountedOrigin: Sendable {
-        /// The relationship of the destination, and the one of the source that it comes from.
+        /// The relationship of the destination, and the source relationship that it comes from.
         let relationship: Int
         let origin: Int
         /// The number of the maker.
@@ -40,7 +41,8 @@ struct MappingPlan: Sendable {
     /// The objects of one hierarchy of the destination: they come from one hierarchy of the source.
     struct Hierarchy: Sendable {
         let destination: Int
-        /// The entity whose objects, those of subentities included, are read; nil where nothing becomes an object of the hierarchy.
+        /// The entity whose objects, those of subentities included, are read; nil where nothing
+        /// becomes an object of the hierarchy.
         let source: Int?
         /// The makers, by the number of their source entity.
         let makers: [Int: Int]
@@ -54,17 +56,17 @@ struct MappingPlan: Sendable {
     private(set) var makers: [Maker] = []
     private(set) var hierarchies: [Hierarchy] = []
     var links: [LinkPlan] = []
-    /// The to-many relationships whose objects must be counted afterwards: their limits are narrower than before, or objects of theirs
-    /// may be left out.
+    /// The to-many relationships whose objects must be counted afterwards: their limits are
+    /// narrower than before, or objects of theirs may be left out.
     var countedRelationships: [Int] = []
     /// The pairs of to-one relationships to collect before anything is sent.
     private(set) var backPairs: [BackPairs] = []
     /// The origins of the destinations that these relationships count, where a relationship of the
     /// source determines them.
     var countedOrigins: [CountedOrigin] = []
-    /// Sets of makers: the keys of the objects that they take are to be known before anything is sent.
+    /// The sets of makers whose objects' keys must be known before anything is sent.
     private(set) var keySets: [[Int]] = []
-    /// Why objects cannot be migrated one by one in one pass; empty when they can.
+    /// The reasons why objects cannot be migrated one by one in one pass; empty if they can.
     private(set) var obstacles: [String] = []
 
     /// Resolves a mapping model.
@@ -73,8 +75,10 @@ struct MappingPlan: Sendable {
     ///   - mapping: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    ///   - onlyAttributes: Whether the makers' attributes are resolved whatever the obstacles, and nothing else: for three passes.
-    /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate from being compiled.
+    ///   - onlyAttributes: Whether the makers' attributes are resolved whatever the obstacles, and
+    ///     nothing else: for three passes.
+    /// - Throws: `unknownEntity`, `unknownProperty`, and what keeps an expression or a predicate
+    ///   from being compiled.
     init(
         _ mapping: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         onlyAttributes: Bool = false
@@ -141,7 +145,8 @@ struct MappingPlan: Sendable {
 
     // MARK: Hierarchies
 
-    /// Finds where the objects of each hierarchy of the destination come from; each must keep its key.
+    /// Finds the source of the objects of each hierarchy of the destination; each must keep its
+    /// key.
     private mutating func resolveHierarchies() {
         for root in destination.roots {
             let name = destination.entities[root].name
@@ -165,7 +170,8 @@ struct MappingPlan: Sendable {
         }
     }
 
-    /// The nearest entity of the source that all of some entities of one hierarchy are of; nil for none.
+    /// Returns the nearest source entity that includes all of some entities of one hierarchy, or
+    /// nil.
     private func commonEntity(of entities: [Int]) -> Int? {
         guard var common = entities.first else { return nil }
         while !entities.allSatisfy(source.entities[common].includes) {
@@ -175,9 +181,9 @@ struct MappingPlan: Sendable {
         return common
     }
 
-    // MARK: Which objects are taken
+    // MARK: Selection of objects
 
-    /// Which objects become others.
+    /// The objects that become others.
     enum Taken: Sendable, Hashable {
         /// All.
         case all
@@ -185,7 +191,8 @@ struct MappingPlan: Sendable {
         case keys(Int)
     }
 
-    /// Which of the objects of an entity of the source, those of subentities included, some makers take; nil for none.
+    /// Returns the objects of a source entity, those of subentities included, that some makers
+    /// take; nil for none.
     mutating func taken(of entity: ManagedObjectModel.Entity, by makers: [Maker]) -> Taken? {
         guard !makers.isEmpty else { return nil }
         let whole = Set(makers.filter { $0.filter == nil }.map(\.source.number))
@@ -193,7 +200,7 @@ struct MappingPlan: Sendable {
         return isAll ? .all : .keys(keySet(of: makers))
     }
 
-    /// The number of the set of keys of the objects that some makers take.
+    /// Returns the number of the set of keys of the objects that some makers take.
     mutating func keySet(of makers: [Maker]) -> Int {
         let numbers = makers.map(\.number).sorted()
         if let known = keySets.firstIndex(of: numbers) { return known }
@@ -202,9 +209,9 @@ struct MappingPlan: Sendable {
     }
 }
 
-/// What one field of the destination gets.
+/// The plan for one field of the destination.
 struct FieldPlan: Sendable {
-    /// Where a value comes from.
+    /// The origin of a value.
     enum Source: Sendable {
         /// The same value for every object.
         case constant(Value)
@@ -214,13 +221,14 @@ struct FieldPlan: Sendable {
         case convert(RecordLayout.Field)
         /// The value of an expression about the source object.
         case expression(FetchRequest.Expression)
-        /// The object that became of the one that an object-ID attribute names.
+        /// The successor of the object that an object-ID attribute names.
         case objectID(RecordLayout.Field)
-        /// The presence of a composite where one of the values that are mapped to its elements is there.
+        /// The presence of a composite, which exists if one of the values mapped to its elements
+        /// exists.
         case presence([Presence])
     }
 
-    /// A value that makes a composite be there.
+    /// A value that makes a composite exist.
     enum Presence: Sendable {
         case constant(Value)
         case field(RecordLayout.Field)
@@ -231,43 +239,47 @@ struct FieldPlan: Sendable {
     let source: Source
     /// The composite that the field is an element of, without which it has no value.
     var marker: RecordLayout.Field?
-    /// The value in the place of null.
+    /// The value that replaces null.
     var fallback: Value?
-    /// Whether null ends the migration.
+    /// Whether the migration fails for null.
     var isRequired = false
 }
 
-/// What a to-one relationship gets.
+/// The plan for a to-one relationship.
 struct ReferencePlan: Sendable {
-    /// The field, and where its place in the ordered relationship back is.
+    /// The field, and the field for its place in the ordered inverse.
     let to: RecordLayout.Field
     let order: RecordLayout.Field?
-    /// The field of the source object, and where its place is; without one, the place is the object's key.
+    /// The field of the source object, and the field of its place; without one, the place is the
+    /// object's key.
     let from: RecordLayout.Field
     let orderFrom: RecordLayout.Field?
-    /// By the number of the source entity: that of the entity that its objects become, −1 where they become none that fits.
+    /// By the number of the source entity: the number of the entity that its objects become; −1 if
+    /// they become none that fits.
     let targets: [Int32]
-    /// By the number of the source entity: the set of the keys of the objects that become others, −1 where all do.
+    /// By the number of the source entity: the set of the keys of the objects that become others;
+    /// −1 if all do.
     let keySets: [Int32]
-    /// Whether every object becomes another, the same number standing for its entity, so that the field's bytes stay as they are.
+    /// Whether the field's bytes stay as they are: every object becomes another one, with the same
+    /// number for its entity.
     let isMove: Bool
-    /// Whether the migration ends where the object that is referred to becomes none.
-    ///
+    /// Whether the migration fails if the object that is referred to becomes none.
     let isRequired: Bool
-    /// Whether it ends also where an object refers to nothing: the relationship was not mandatory before.
+    /// Whether it also fails if an object refers to nothing, because the relationship was not
+    /// mandatory before.
     let isNewlyRequired: Bool
-    /// The relationship of the source, one end of a one-to-one pair, whose other end is not kept:
-    /// pairs that only that one has count too.
+    /// The source relationship at one end of a one-to-one pair, if the other end is not kept: pairs
+    /// that only the other end has count too.
     var oneToOne: Int?
 }
 
-/// What a relationship with links gets.
+/// The plan for a relationship with links.
 struct LinkPlan: Sendable {
     /// The relationship that owns the links.
     let relationship: ManagedObjectModel.Relationship
     /// The pairs that become links, seen from the relationship's source.
     let relation: SourceRelation
-    /// Which objects at either end become others.
+    /// The objects at either end that become others.
     let sources: MappingPlan.Taken
     let targets: MappingPlan.Taken
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a migration would do, found out without doing anything.
+/// A forecast of a migration, made without writing anything.
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
 /// (`[{"name","type","source","destination","objects","steps"}]`), `objects` (of the destination,
@@ -20,19 +20,20 @@ internal import RoostCore
 /// if plan.refusals.isEmpty { print("takes about \(Int(plan.secondsNeeded)) s") }
 /// ```
 public struct MigrationPlan: Sendable, Hashable, Codable {
-    /// What would become of the objects of one entity mapping.
+    /// The forecast for the objects of one entity mapping.
     package struct Mapping: Sendable, Hashable, Codable {
         /// The mapping's name.
         package var name: String
-        /// What the mapping does, see ``EntityMapping/MappingType``.
+        /// The kind of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
         /// The entity of the objects it takes; nil for type `add`.
         package var source: String?
         /// The entity of the objects it makes; nil for type `remove`.
         package var destination: String?
-        /// How many objects it takes.
+        /// The number of objects it takes.
         package var objects: Int
-        /// What happens to properties, one sentence each; empty where objects are taken over as they are.
+        /// The changes to properties, one sentence each; empty if objects are taken over as they
+        /// are.
         package var steps: [String]
     }
 
@@ -40,15 +41,15 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package struct Step: Sendable, Hashable, Codable {
         /// The version it begins at.
         package var source: String
-        /// The version it leads to.
+        /// The version it ends at.
         package var destination: String
         /// The stage that it carries out; nil outside a staged migration.
         package var label: String?
         /// Whether its mapping model is inferred.
         package var isInferred: Bool
-        /// What each entity mapping does, one line each.
+        /// The entity mappings, one line each.
         package var mappings: [String]
-        /// What of the version it begins at the next one has no place for.
+        /// The data of the first version that the step drops.
         package var losses: [String]
     }
 
@@ -56,45 +57,48 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// How it would be done.
+    /// The path it would take.
     package var path: MigrationPath
-    /// What each entity mapping would do, in the order of the mapping model.
+    /// The forecasts for the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
-    /// How many objects the destination would have; nil where that shows only when it is done: in three passes, or in several steps.
+    /// The number of objects in the destination; nil if it is known only afterward: in three
+    /// passes, or in several steps.
     public var objects: Int?
-    /// How many links the source has; nil where it does not record it, and for several steps.
+    /// The number of links in the source; nil if it does not record it, and for several steps.
     package var links: Int?
-    /// What of the source the new model has no place for.
+    /// The data of the source that the migration would drop.
     ///
-    /// Each is counted in the objects that are there, or marked as not counted yet.
+    /// Each loss is counted in the existing objects, or marked as not counted yet.
     public var losses: [String]
-    /// The losses that were counted; what is marked otherwise in ``losses`` is missing here.
+    /// The losses that were counted; losses that ``losses`` marks otherwise are missing here.
     package var lossCounts: [MigrationLoss] = []
     /// The way to the new model, for people: directly or over versions, inferred or by mapping
     /// models; nil where nothing is to be done.
     package var way: String?
-    /// The disk space that must be free: what the destination is expected to take, and what is there beside it meanwhile.
+    /// The disk space that must be free for the destination and for what is beside it meanwhile.
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
     package var bytesAvailable: Int?
-    /// How long it is expected to take, by the number of objects and links, the types of both stores and the path, step by step.
+    /// The expected duration in seconds, by the number of objects and links, the types of both
+    /// stores and the path, step by step.
     ///
-    /// Rough: right within a factor of a few, and without what the code of policies and stages takes.
+    /// A rough estimate, right within a factor of a few, without the time of the code of policies
+    /// and stages.
     public var secondsNeeded: Double
-    /// Why the migration would be refused, or fail; each is certain.
+    /// The reasons why the migration would be refused, or fail; each is certain.
     ///
     /// Values that are converted or computed, new uniqueness constraints and numbers of
     /// destinations are tried on all objects. An empty list does not promise success: policies and
     /// the code of stages are not run, and steps after the first one are not tried.
     public var refusals: [String]
-    /// What should be known before.
+    /// Warnings to read before migrating.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
     /// The steps through several versions; empty for a single one.
     ///
-    /// Then ``mappings`` is what the first of them does, whose objects can be counted.
+    /// Then ``mappings`` describes the first step, whose objects can be counted.
     package var steps: [Step] = []
 
     private enum CodingKeys: String, CodingKey {
@@ -104,7 +108,7 @@ public struct MigrationPlan: Sendable, Hashable, Codable {
 }
 
 extension MigrationPlan {
-    /// Writes every field, those that are nil as null.
+    /// Writes every field, nil as null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)
@@ -127,7 +131,7 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan {
-    /// Counts two stores, of which a part from 0 to 1 is written, where there was one.
+    /// Requires space for two partly written stores instead of one; `part` is from 0 to 1.
     mutating func needsTwice(_ part: Double) {
         bytesNeeded = Int(exactly: (2 * Double(bytesNeeded) * part).rounded(.up)) ?? .max
     }

@@ -50,7 +50,7 @@ struct MigrationRehearsal {
         }
     }
 
-    /// The errors that the migration would end with.
+    /// Returns the errors that the migration would end with.
     ///
     /// - Throws: What reading the source throws.
     mutating func refusals() throws(StoreError) -> [StoreError] {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a migration did.
+/// The result of a migration.
 ///
 /// As JSON: `source` and `destination` (URLs), `path` (see ``MigrationPath``), `mappings`
 /// (`[{"name","type","source","destination","read","made"}]`), `objects`, `links`, `relationships`
@@ -21,19 +21,19 @@ internal import RoostCore
 /// if let backup = report.backup { print("the old store is in \(backup)") }
 /// ```
 public struct MigrationReport: Sendable, Hashable, Codable {
-    /// What became of the objects of one entity mapping.
+    /// The result for the objects of one entity mapping.
     package struct Mapping: Sendable, Hashable, Codable {
         /// The mapping's name.
         package var name: String
-        /// What the mapping does, see ``EntityMapping/MappingType``.
+        /// The kind of the mapping, see ``EntityMapping/MappingType``.
         package var type: String
         /// The entity of the objects it took; nil for type `add`.
         package var source: String?
         /// The entity of the objects it made; nil for type `remove`.
         package var destination: String?
-        /// How many objects it took; nil where they were not read, as those that are dropped.
+        /// The number of objects it took; nil if they were not read, such as dropped objects.
         package var read: Int?
-        /// How many objects it made.
+        /// The number of objects it made.
         package var made: Int
     }
 
@@ -41,49 +41,53 @@ public struct MigrationReport: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// How it was done.
+    /// The path it took.
     package var path: MigrationPath
-    /// What each entity mapping did, in the order of the mapping model.
+    /// The results of the entity mappings, in the order of the mapping model.
     package var mappings: [Mapping]
-    /// How many objects the destination has.
+    /// The number of objects in the destination.
     public var objects: Int
-    /// How many links the destination has.
+    /// The number of links in the destination.
     public var links: Int
     /// The links of each relationship of the destination that has some.
     package var relationships: [RelationshipCount]
     /// The content of the source, as its last commit recorded it; nil where it records none.
     package var sourceDigest: String?
-    /// What the mapping made of it.
+    /// The digest of what the mapping made.
     package var mappedDigest: String
-    /// What the finished destination holds; equal to ``mappedDigest``, or the migration would have failed.
+    /// The digest of the finished destination; equal to ``mappedDigest``, or the migration would
+    /// have failed.
     package var destinationDigest: String
-    /// Whether ``destinationDigest`` comes from reading the finished destination again, rather than from writing it.
+    /// Whether ``destinationDigest`` comes from reading the finished destination again, rather than
+    /// from writing it.
     public var verified: Bool
-    /// How long it took.
+    /// The duration in seconds.
     public var seconds: Double
     /// The bytes of the destination.
     public var bytes: Int
-    /// The most private memory that the process had meanwhile; nil where the system does not tell.
+    /// The peak of the process's private memory, in bytes; nil if the system does not report it.
     package var peakPrivateBytes: Int?
     /// The damaged objects that were left out, as `Entity/p<key>`.
     public var skipped: [String]
     /// Data of the source that is not in the destination, with counts.
     public var losses: [String]
-    /// The losses that were counted before anything was written; of several steps those of all.
+    /// The losses that were counted before anything was written; for several steps, the losses of
+    /// all.
     package var lossCounts: [MigrationLoss] = []
     /// The way to the new model, for people: directly or over versions, inferred or by mapping
     /// models; nil where nothing was done.
     package var way: String?
-    /// What should be known.
+    /// Warnings about the migration.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
-    /// What each step did of a migration through several versions, whose names are their sources and destinations.
+    /// The reports of the steps through several versions; their sources and destinations are the
+    /// names of versions.
     ///
     /// Empty for a single step, which ``mappings`` describes.
     package var steps: [MigrationReport] = []
-    /// Where a migration in place kept the old store; nil where it did not.
+    /// The location of the old store that a migration in place kept, or nil.
     public var backup: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -92,7 +96,7 @@ public struct MigrationReport: Sendable, Hashable, Codable {
         case remarks, steps, backup, lossCounts, way
     }
 
-    /// Writes every field, those that are nil as null.
+    /// Writes every field, nil as null.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(source, forKey: .source)

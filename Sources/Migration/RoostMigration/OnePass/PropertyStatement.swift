@@ -1,17 +1,17 @@
 internal import RoostCore
 
-/// What a mapping says of an attribute, as far as one pass over the source can follow it.
+/// A mapping's statement about an attribute that one pass over the source can follow.
 enum AttributeStatement {
     /// The default of new objects.
     case standard
     /// The same value for every object.
     case constant(Value)
-    /// What a field of the source object holds.
+    /// The value of a field of the source object.
     case field(RecordLayout.Field)
-    /// What an expression about the source object gives.
+    /// The value of an expression about the source object.
     case expression(FetchRequest.Expression)
 
-    /// What an expression says; nil where it asks a policy or the migration.
+    /// Interprets an expression; nil if it asks a policy or the migration.
     init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression else {
             self = .standard
@@ -31,14 +31,15 @@ enum AttributeStatement {
     }
 }
 
-/// What a mapping says of a relationship, as far as one pass over the source can follow it.
+/// A mapping's statement about a relationship that one pass over the source can follow.
 enum RelationshipStatement {
-    /// Nothing: it is empty, but for what its inverse gives it.
+    /// An empty relationship, except for what its inverse gives it.
     case nothing
-    /// What became of the objects that a relationship of the source leads to; of those that one entity mapping took, where it is named.
+    /// The successors of the objects that a source relationship refers to, if an entity mapping is
+    /// named only of the objects that it took.
     case related(ManagedObjectModel.Relationship, by: String?)
 
-    /// What an expression says; nil where one pass cannot follow it.
+    /// Interprets an expression; nil if one pass cannot follow it.
     init?(_ expression: FetchRequest.Expression?, source: ManagedObjectModel.Entity) {
         guard let expression, expression != .constant(.null) else {
             self = .nothing

@@ -46,7 +46,8 @@ extension RecordTransform {
             }
         }
 
-        /// Whether every object stays one of its entity, so that IDs in attributes stay as they are.
+        /// Whether every object stays one of its entity, so that IDs in attributes stay as they
+        /// are.
         static func areSame(_ lists: [[Successor]], _ plan: MappingPlan) -> Bool {
             zip(plan.source.entities, lists).allSatisfy {
                 $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
@@ -67,7 +68,8 @@ extension RecordTransform {
         private let graph: (any ObjectGraph)?
         private let keepsIDs: Bool
         private var moved: [(RecordLayout.Field, RecordLayout.Field)] = []
-        /// The steps, each with the position of its field in the tail; -1 for a field of fixed size.
+        /// The steps, each with the position of its field in the tail; -1 for a field of fixed
+        /// size.
         private var placed: [(position: Int, step: Step)] = []
         /// The values that are the same for all objects, for the prototype.
         private(set) var constants: [(RecordLayout.Field, Value)] = []

@@ -1,10 +1,12 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Makes records of one entity of the new model out of those of one entity of the source: the compiled form of an entity mapping.
+/// Makes records of one entity of the new model out of those of one entity of the source: the
+/// compiled form of an entity mapping.
 ///
-/// What has the same meaning on both sides is moved as bytes, many fields at once; what is the same for all objects stands in the
-/// prototype that each record starts from; everything else is a step. For one thread.
+/// Fields with the same meaning on both sides are moved as bytes, many at once. Values that are the
+/// same for all objects are in the prototype that each record starts from. Everything else is a
+/// step. For one thread.
 final class RecordTransform {
     private let layout: RecordLayout
     private let moves: RecordMoves
@@ -21,25 +23,26 @@ final class RecordTransform {
     /// By the number of the source entity: what objects whose IDs are named may become.
     private let successors: [[Successor]]
     private let destination: ManagedObjectModel
-    /// Whether a record is one of the new model as it is, but for the entity's number.
+    /// Whether a source record is valid in the new model, except for the number of the entity.
     private let isWhole: Bool
     /// Whether each record becomes itself, byte for byte.
     let isIdentity: Bool
 
-    /// How many records were looked at, and how many were made.
+    /// The number of records read, and the number of records made.
     private(set) var readCount = 0
     private(set) var madeCount = 0
-    /// By attribute: how many IDs were left out, since what they name becomes no object, or several.
+    /// By attribute: the number of IDs left out because their objects become none, or several.
     private(set) var lostIDs: [String: Int] = [:]
 
-    /// Compiles what a plan says of a maker.
+    /// Compiles a plan's maker.
     ///
     /// - Parameters:
     ///   - maker: One of the plan's.
     ///   - plan: The whole plan.
-    ///   - graph: Where expressions and predicates find related objects; without one there must be none of them.
+    ///   - graph: Finds related objects for expressions and predicates; needed if there are any.
     ///   - keySets: The keys of ``MappingPlan/keySets``.
-    ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil where no record is made.
+    ///   - backReferences: The pairs of ``MappingPlan/backPairs``; nil to leave them out, as a
+    ///     rehearsal does.
     ///   - pairs: The pairs that only the other ends of one-to-one relationships have; nil where
     ///     they were not looked for.
     /// - Throws: What keeps an expression or the predicate from being compiled, naming the mapping.
@@ -67,7 +70,7 @@ final class RecordTransform {
         prototype = try RecordBatch.prototype(draft.constants, of: layout, model: plan.destination)
     }
 
-    /// A matcher of what a maker takes; nil where it takes all objects of the entity.
+    /// Returns a matcher of what a maker takes; nil if it takes all objects of the entity.
     static func matcher(
         _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
@@ -82,9 +85,10 @@ final class RecordTransform {
 
     // MARK: One record
 
-    /// Appends what becomes of a record of the source, if its mapping takes it.
+    /// Appends the object that a record of the source becomes, if its mapping takes it.
     ///
-    /// - Throws: `migrationFailed` naming the object and the property; what evaluating an expression throws.
+    /// - Throws: `migrationFailed` naming the object and the property; what evaluating an
+    ///   expression throws.
     func append(_ record: RecordReader, to batch: inout RecordBatch) throws(StoreError) {
         readCount += 1
         if let matcher, try !matcher.matches(record) { return }
@@ -92,7 +96,7 @@ final class RecordTransform {
         try append(record, key: record.key, to: &batch)
     }
 
-    /// Appends what becomes of a record that the mapping takes, as the object with a key.
+    /// Appends the object that a record becomes, with the given key; the mapping takes the record.
     ///
     /// - Throws: As ``append(_:to:)``.
     func append(_ record: RecordReader, key: Int64, to batch: inout RecordBatch) throws(StoreError) {
@@ -169,7 +173,8 @@ final class RecordTransform {
         }
     }
 
-    /// The number of the entity of the one object that an object becomes under its key; nil where it becomes none, or several.
+    /// Returns the number of the entity of the one object that an object becomes under its key; nil
+    /// if it becomes none, or several.
     private func successor(_ entity: Int, _ key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }
         var found: Int?
@@ -198,7 +203,7 @@ final class RecordTransform {
         }
         try batch.setReference(entity: Int(reference.targets[entity]), key: key, for: reference.to)
         guard let order = reference.order else { return }
-        // Who had no place in order stands where its key puts it.
+        // Without a place, an object is ordered by its key.
         let place = reference.orderFrom.map { record.isNull($0) ? record.key : record.integer($0) } ?? record.key
         batch.setInteger64(place, for: order)
     }
@@ -239,7 +244,7 @@ extension StoreError {
         )
     }
 
-    /// A mandatory relationship of an object leads to one that is left out.
+    /// A mandatory relationship refers to an object that is left out.
     static func lostDestination(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,

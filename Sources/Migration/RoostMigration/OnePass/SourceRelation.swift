@@ -1,10 +1,11 @@
 internal import RoostCore
 
-/// Pairs of objects of the source, seen from one end: what a relationship says, whatever way the store keeps it.
+/// Pairs of objects of the source, seen from one end: what a relationship says, whatever way the
+/// store keeps it.
 ///
 /// Equal values are the same pairs, so a relationship is equal to its inverse, flipped.
 struct SourceRelation: Hashable {
-    /// Where the pairs are.
+    /// The place where the pairs are stored.
     enum Storage: Hashable {
         /// In the links of the relationship with this number.
         case links(Int)

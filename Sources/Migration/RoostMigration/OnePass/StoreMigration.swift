@@ -11,7 +11,7 @@ struct StoreMigration: Sendable {
     ///
     /// One thread at a time then uses the destination.
     var isModelChange = false
-    /// Whether a plan refuses where there is no space for a new store.
+    /// Whether a plan includes a refusal for lack of space for a new store.
     var needsSpace = true
 
     init(
@@ -25,7 +25,7 @@ struct StoreMigration: Sendable {
         self.registry = registry
     }
 
-    /// What opens the source and makes the destination.
+    /// The conversion that opens the source and makes the destination.
     var conversion: StoreConversion {
         var conversion = StoreConversion(
             from: source, to: destination, options: options.conversion, registry: registry)
@@ -57,7 +57,7 @@ struct StoreMigration: Sendable {
         }
     }
 
-    /// The mapping model: the one that was given, checked, or the one that follows from the models.
+    /// Returns the mapping model: the given one, after a check, or an inferred one.
     func mapping(from sourceModel: ManagedObjectModel) throws(StoreError) -> MappingModel {
         guard let mapping = options.mapping else {
             // Between equal models there is nothing to infer.
@@ -162,7 +162,8 @@ struct StoreMigration: Sendable {
         }
     }
 
-    /// Whether an error says that these models or this mapping cannot be used, rather than that the source cannot be read.
+    /// Whether an error says that these models or this mapping cannot be used, rather than that the
+    /// source cannot be read.
     static func isAboutModels(_ error: StoreError) -> Bool {
         let codes: [StoreError.Code] = [
             .mappingNotInferable, .invalidMappingModel, .unknownModelVersion, .newerModelVersion, .unknownEntity,
@@ -218,7 +219,8 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
     }
 
-    /// Why a migration in three passes would fail, as far as that shows before; policies are not made for it.
+    /// Returns the reasons why a migration in three passes would fail, if they show beforehand;
+    /// does not make policies.
     private func refusalsOfThreePasses(
         _ mapped: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
@@ -233,8 +235,8 @@ struct StoreMigration: Sendable {
         return counted.isEmpty ? try rehearse(attributes, [:], store, snapshot) : counted
     }
 
-    /// The errors at which the existing objects would end the migration, except the errors that
-    /// counting shows.
+    /// Returns the errors with which existing objects would end the migration, except the errors
+    /// that counting shows.
     private func rehearse(
         _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
@@ -252,7 +254,7 @@ struct StoreMigration: Sendable {
 extension MigrationPlan {
     /// The objects that entity mappings take which make others.
     fileprivate var objectsRead: Int { mappings.reduce(0) { $0 + ($1.destination == nil ? 0 : $1.objects) } }
-    /// The objects and links that are read, as far as they are counted.
+    /// The number of objects and links that are read, if they are counted.
     var countRead: Int { objectsRead + (links ?? 0) }
 }
 
@@ -279,7 +281,7 @@ extension MappingRemark {
 }
 
 extension MigrationReport.Mapping {
-    /// What an entity mapping did.
+    /// Creates the result of an entity mapping.
     init(_ mapping: EntityMapping, read: Int?, made: Int) {
         self.init(
             name: mapping.name, type: mapping.type.rawValue, source: mapping.sourceEntity?.text,
@@ -288,12 +290,13 @@ extension MigrationReport.Mapping {
 }
 
 extension MigrationReport {
-    /// What is said of references to objects that were left out.
+    /// Returns warnings about references to objects that were left out.
     static func warnings(of dangling: [RelationshipCount]) -> [String] {
         dangling.map { "\($0.count) references by '\($0.relationship)' lead to objects that were left out." }
     }
 
-    /// What is said of IDs in attributes of a source entity's objects that became null, counted by attribute of the destination.
+    /// Returns losses of IDs that became null in attributes of a source entity's objects, counted
+    /// by attribute of the destination.
     static func losses(_ entity: EntityName, _ lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
             "\(entity): IDs that became null in '\(name)': \(count); what they named became no object of the destination, or several."
@@ -314,7 +317,7 @@ extension MigrationReport {
             losses: losses,
             warnings: copied.warnings
                 + MigrationReport.warnings(of: copied.dangling)
-                // Those of them that are empty were counted, and warned of.
+                // Empty relationships have warnings with counts already.
                 + remarks.filter { $0.kind == .note && !$0.isAboutEmptyRelationship }.map(\.text),
             remarks: copied.remarks)
     }

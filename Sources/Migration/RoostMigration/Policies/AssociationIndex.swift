@@ -2,10 +2,12 @@ internal import RoostCore
 
 /// The associations of one entity mapping, seen from one side, of one hierarchy.
 ///
-/// Most come in ascending order and are appended; what does not goes into a small sorted buffer, full buffers into levels that are merged
-/// when the last one has grown to the size of the one before. On demand everything goes to a file, as a segment; segments that were merged
-/// equally often are merged when there are four, so that *n* associations are written O(*n* log *n*) times in all and are found in
-/// O(log *n*) segments. The pages of merged segments are used again.
+/// Most associations come in ascending order and are appended. The others go into a small sorted
+/// buffer, and full buffers become levels, which are merged when the last level is at least half as
+/// large as the level before. Spilling moves everything to a file, as a segment. Segments that were
+/// merged equally often are merged once there are four, so that *n* associations are written O(*n*
+/// log *n*) times in all and are found in O(log *n*) segments. The pages of merged segments are
+/// used again.
 struct AssociationIndex {
     /// The runs after which a buffer becomes a level.
     private static let bufferCount = 512
@@ -18,10 +20,10 @@ struct AssociationIndex {
     /// The deepest first.
     private var segments: [(depth: Int, runs: SpilledRuns)] = []
 
-    /// How many runs are in memory.
+    /// The number of runs in memory.
     var runCount: Int { ascending.count + buffer.count + levels.reduce(0) { $0 + $1.count } }
 
-    /// Adds an association; returns by how much the runs in memory became more, or less.
+    /// Adds an association; returns the change in the number of runs in memory.
     mutating func add(_ single: AssociationRun) throws(StoreError) -> Int {
         guard !ascending.takes(single.key) else {
             let before = ascending.count
@@ -50,7 +52,7 @@ struct AssociationIndex {
         return merged
     }
 
-    /// Adds what the object with a key is associated with.
+    /// Appends the objects with which the object with a key is associated.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
         for segment in segments { try segment.runs.append(othersOf: key, to: &found) }
         for level in levels { level.append(othersOf: key, to: &found) }
@@ -77,7 +79,7 @@ struct AssociationIndex {
         }
     }
 
-    /// All runs as they are now, in order; what is added later does not show.
+    /// Returns all runs as they are now, in order; later additions do not show.
     func all() throws(StoreError) -> RunMerge {
         try RunMerge(
             segments.map { .segment($0.runs, page: 0, rest: []) }
@@ -85,7 +87,9 @@ struct AssociationIndex {
     }
 }
 
-/// Sorted runs in pages of a file, whose numbers and greatest keys are in memory; the pages are free again when it is let go of.
+/// Sorted runs in pages of a file; the numbers and greatest keys of the pages are in memory.
+///
+/// Deallocation frees the pages.
 final class SpilledRuns {
     /// The bytes of a run: key, other key, count, entity, other entity, little-endian.
     private static let runByteCount = 24
@@ -100,7 +104,8 @@ final class SpilledRuns {
     /// The page that was read last.
     private var cached: (page: Int, runs: [AssociationRun])?
 
-    /// Writes runs to pages of a file; after an error those pages stay taken, and the migration ends.
+    /// Writes runs to pages of a file; after an error those pages stay taken, and the migration
+    /// ends.
     init(_ merge: RunMerge, in file: SpillPages) throws(StoreError) {
         var merge = merge
         self.file = file
@@ -134,7 +139,7 @@ final class SpilledRuns {
 
     var pageCount: Int { lastKeys.count }
 
-    /// The runs of a page.
+    /// Returns the runs of a page.
     func page(_ number: Int) throws(StoreError) -> [AssociationRun] {
         if let cached, cached.page == number { return cached.runs }
         let first = number * Self.pageRunCount
@@ -145,7 +150,7 @@ final class SpilledRuns {
         return runs
     }
 
-    /// Adds what the object with a key is associated with.
+    /// Appends the objects with which the object with a key is associated.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) throws(StoreError) {
         var number = lastKeys.firstPosition { $0 >= key }
         while number < pageCount {

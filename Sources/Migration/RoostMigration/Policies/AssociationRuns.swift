@@ -2,13 +2,13 @@ internal import RoostCore
 
 /// Objects of consecutive keys that are associated with objects at one distance.
 ///
-/// Seen from one side: `key` and `entity` are those that are looked up, the others those that are found.
+/// Seen from one side: `key` and `entity` are looked up; `otherKey` and `otherEntity` are found.
 struct AssociationRun: Hashable {
     /// The key of the first object.
     var key: Int64
     /// The key of the object that the first one is associated with.
     var otherKey: Int64
-    /// How many objects there are, at least one.
+    /// The number of objects, at least one.
     var count: UInt32
     /// The number of the objects' entity.
     var entity: UInt16
@@ -18,13 +18,13 @@ struct AssociationRun: Hashable {
     /// The key of the last object.
     var end: Int64 { key + (Int64(count) - 1) }
 
-    /// Whether `next` goes on where this run ends, so that both are one.
+    /// Whether `next` continues this run, so that both are one.
     func isContinued(by next: AssociationRun) -> Bool {
         next.key &- key == Int64(count) && next.otherKey &- otherKey == Int64(count) && next.entity == entity
             && next.otherEntity == otherEntity && count <= UInt32.max - next.count
     }
 
-    /// The part from a key of the run on.
+    /// Returns the part of the run from a key on.
     func suffix(from key: Int64) -> AssociationRun {
         var rest = self
         rest.key = key
@@ -33,22 +33,23 @@ struct AssociationRun: Hashable {
         return rest
     }
 
-    /// The part up to a key of the run.
+    /// Returns the part of the run up to a key.
     func prefix(through key: Int64) -> AssociationRun {
         var part = self
         part.count = UInt32(truncatingIfNeeded: key - self.key + 1)
         return part
     }
 
-    /// What the object with a key of the run is associated with.
+    /// Returns the object with which the object with a key of the run is associated.
     func other(of key: Int64) -> AssociationTable.Object {
         AssociationTable.Object(entity: Int(otherEntity), key: otherKey + (key - self.key))
     }
 }
 
-/// Runs in ascending order, which overlap in single keys at most: each one starts where the one before it ends, or behind it.
+/// Runs in ascending order, which overlap in single keys at most: each run starts where the run
+/// before it ends, or after it.
 ///
-/// So all runs with a key lie together, and a binary search finds them.
+/// So all runs with a key are adjacent, and a binary search finds them.
 struct SortedRuns {
     private(set) var runs: [AssociationRun] = []
 
@@ -67,7 +68,7 @@ struct SortedRuns {
         }
     }
 
-    /// Adds a single association in its place; costs a shift of what is behind it.
+    /// Inserts a single association in order; shifts everything after it.
     mutating func insert(_ single: AssociationRun) {
         let position = runs.firstPosition { $0.key > single.key }
         if position > 0 {
@@ -86,7 +87,7 @@ struct SortedRuns {
         runs.insert(single, at: position)
     }
 
-    /// Adds what an object is associated with.
+    /// Appends the objects with which an object is associated.
     func append(othersOf key: Int64, to found: inout [AssociationTable.Object]) {
         var position = runs.firstPosition { $0.end >= key }
         while position < runs.count, runs[position].key <= key {
@@ -107,7 +108,7 @@ struct RunMerge {
         for index in self.sources.indices { heads.append(try self.sources[index].next()) }
     }
 
-    /// The next run, such that none of the others starts before it ends; nil at the end.
+    /// Returns the next run, such that no other run starts before it ends; nil at the end.
     mutating func next() throws(StoreError) -> AssociationRun? {
         var least = -1
         // The lowest key at which another run must come first, or between.
@@ -130,7 +131,7 @@ struct RunMerge {
             heads[least] = try sources[least].next()
             return run
         }
-        // What starts at the same key goes first as a single one, so that nobody starts before the end of the one before.
+        // A run that starts at the same key first gives a single key, so that no run starts before the previous one ends.
         let part = run.prefix(through: limit)
         heads[least] = run.suffix(from: part.end + 1)
         return part
@@ -161,7 +162,8 @@ enum RunSource {
 }
 
 extension Array {
-    /// The position of the first element that meets a condition which holds for none before and all after it; the count if there is none.
+    /// Returns the position of the first element that meets a condition, or the count; the
+    /// condition must be false for all elements before it and true for all after it.
     func firstPosition(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {

@@ -1,9 +1,11 @@
 internal import RoostCore
 
-/// Which objects of the destination were made of which of the source, by entity mapping, to be asked at once from both sides.
+/// The associations between source objects and the destination objects made of them, by entity
+/// mapping; both sides can be looked up at any time.
 ///
-/// Many to many. Runs of consecutive keys at one distance take the room of one association, so that where objects keep their keys a table
-/// of any size takes a few bytes. What does not fit into memory goes to a file without a name.
+/// Many to many. Runs of consecutive keys at one distance take the space of one association, so if
+/// objects keep their keys a table of any size takes a few bytes. What does not fit into memory
+/// goes to a file without a name.
 final class AssociationTable {
     /// An object of one side.
     struct Object: Hashable {
@@ -28,7 +30,8 @@ final class AssociationTable {
         var bySource = Side()
         var byDestination = Side()
         var count = 0
-        /// Whether no object is in two associations, and all are of one entity; known as long as both sides come in ascending order.
+        /// Whether no object is in two associations, and all are of one entity; known as long as
+        /// both sides come in ascending order.
         var isInjective = true
         /// Whether also each source object has the key of its destination object.
         var keepsKeys = true
@@ -43,10 +46,10 @@ final class AssociationTable {
     private var runCount = 0
     private var file: SpillPages?
 
-    /// An empty table.
+    /// Creates an empty table.
     ///
     /// - Parameters:
-    ///   - mappingCount: How many entity mappings there are.
+    ///   - mappingCount: The number of entity mappings.
     ///   - source: The model of the source.
     ///   - destination: The model of the destination.
     ///   - memoryByteCount: The memory after which something goes to a file.
@@ -64,18 +67,19 @@ final class AssociationTable {
 
     /// Whether something is in a file.
     var hasSpilled: Bool { file != nil }
-    /// The bytes of the file, and how many were written to it in all.
+    /// The bytes of the file, and the bytes written to it in all.
     var spilledBytes: (file: Int, written: Int) {
         (file?.byteCount ?? 0, (file?.writtenCount ?? 0) * SpillPages.pageByteCount)
     }
 
-    /// How many associations a mapping has.
+    /// Returns the number of associations of a mapping.
     func count(in mapping: Int) -> Int { mappings[mapping].count }
 
     /// Whether it is certain that no object is in two associations of a mapping.
     func isInjective(in mapping: Int) -> Bool { mappings[mapping].isInjective }
 
-    /// Whether every association of a mapping is of one source object with the one object of `entity` that has its key.
+    /// Whether every association of a mapping is of one source object with the one object of
+    /// `entity` that has its key.
     func keepsKeys(in mapping: Int, for entity: Int) -> Bool {
         mappings[mapping].keepsKeys && mappings[mapping].last.map { $0.destination.entity == entity } ?? true
     }
@@ -100,17 +104,17 @@ final class AssociationTable {
         if runCount > runLimit { try spill() }
     }
 
-    /// Adds what a mapping made of a source object.
+    /// Appends the objects that a mapping made of a source object.
     func appendDestinations(of source: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
         try mappings[mapping].bySource.append(source, sourceRoots, to: &found)
     }
 
-    /// Adds what a mapping made a destination object of.
+    /// Appends the source objects that a mapping made into a destination object.
     func appendSources(of destination: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
         try mappings[mapping].byDestination.append(destination, destinationRoots, to: &found)
     }
 
-    /// How many destination objects a mapping has, each counted once.
+    /// Returns the number of destination objects of a mapping, each counted once.
     func destinationCount(in mapping: Int) throws(StoreError) -> Int {
         if isInjective(in: mapping) { return count(in: mapping) }
         let all = try destinations(in: mapping)
@@ -119,12 +123,14 @@ final class AssociationTable {
         return count
     }
 
-    /// All destination objects of a mapping, each once, by hierarchy and key; what is associated later does not show.
+    /// Returns all destination objects of a mapping, each once, by hierarchy and key; later
+    /// associations do not show.
     func destinations(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].byDestination.indexes)
     }
 
-    /// All source objects of a mapping, each once, by hierarchy and key; what is associated later does not show.
+    /// Returns all source objects of a mapping, each once, by hierarchy and key; later associations
+    /// do not show.
     func sources(in mapping: Int) throws(StoreError) -> AssociatedObjects {
         try AssociatedObjects(mappings[mapping].bySource.indexes)
     }
@@ -134,7 +140,7 @@ final class AssociationTable {
         let file: SpillPages
         if let known = self.file { file = known } else { file = try SpillPages(inOneOf: directories) }
         self.file = file
-        // Of all indexes together, those below it have at most half of what is too much.
+        // Together, the indexes below the threshold have at most half of the limit.
         let indexCount = mappings.reduce(0) { $0 + $1.bySource.indexes.count + $1.byDestination.indexes.count }
         let threshold = runLimit / max(1, 2 * indexCount)
         for mapping in mappings.indices {

@@ -145,7 +145,8 @@ final class BufferedObjects {
         }
     }
 
-    /// Moves all objects into an empty batch, with the values that were set; call ``removeAll()`` next.
+    /// Moves all objects into an empty batch, with the values that were set; call ``removeAll()``
+    /// next.
     func move(into batch: inout RecordBatch) throws(StoreError) {
         if pending.allSatisfy({ $0.changes.isEmpty }) {
             swap(&records, &batch)

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostQuery
 
 extension DestinationContent {
-    /// The objects that a request asks for.
+    /// Returns the objects that a request asks for.
     func fetch(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         let root = try model.requireEntity(request.entity).root
         try open()
@@ -12,9 +12,9 @@ extension DestinationContent {
             try write()
             return try stored(request)
         }
-        // What is in memory is asked as it is: to write it for each request would cost a commit for each object.
+        // Objects in memory are searched there: writing them for each request would cost a commit for each object.
         let (matching, outdated) = try inMemory(request, root: root)
-        // As many as could be wanted in the place of those that are outdated.
+        // More are fetched, to replace the outdated ones.
         var wider = request
         let end = request.fetchLimit.map { $0.addingReportingOverflow(request.fetchOffset ?? 0) }
         wider.fetchLimit = end.flatMap { $0.overflow ? nil : $0.partialValue }
@@ -29,7 +29,7 @@ extension DestinationContent {
         return Array(request.fetchLimit.map { rest.prefix($0) } ?? rest)
     }
 
-    /// The objects of the store that a request asks for.
+    /// Returns the objects of the store that a request asks for.
     private func stored(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         let cursor = try output.snapshot().fetch(request)
         var list: [DestinationObject] = []
@@ -38,7 +38,7 @@ extension DestinationContent {
             for index in 0..<found.count {
                 var object = DestinationObject(
                     content: self, entityNumber: found.entityNumber(at: index), key: found.key(at: index))
-                // What is asked for is mostly looked at next; a long list is not kept.
+                // Requested objects are usually read next; a long list is not kept.
                 if list.count < RecordBatch.capacityCount, !objects.records.isFull {
                     object.slot = knownPosition(of: object) ?? objects.keep(found, at: index)
                     object.generation = objects.generation
@@ -49,7 +49,7 @@ extension DestinationContent {
         return list
     }
 
-    /// How many objects a request asks for.
+    /// Returns the number of objects that a request asks for.
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
         let root = try model.requireEntity(request.entity).root
         try open()
@@ -64,10 +64,11 @@ extension DestinationContent {
         return try output.snapshot().count(request) - outdated.matchingCount + matching.count
     }
 
-    /// What of a hierarchy is in memory only.
+    /// Returns the objects of a hierarchy that only memory has, or has in a newer state than the
+    /// store.
     ///
-    /// - Returns: The positions of the objects that a request asks for; the keys of those that the store has otherwise, and how many of them
-    ///   the request would find there.
+    /// - Returns: The positions of the objects that a request asks for; the keys of the objects
+    ///   that are outdated in the store, and how many of them the request would find there.
     private func inMemory(
         _ request: FetchRequest, root: Int
     ) throws(StoreError) -> (matching: [Int], outdated: (keys: Set<Int64>, matchingCount: Int)) {

@@ -5,7 +5,7 @@ extension DestinationContent {
 
     // MARK: Reading
 
-    /// Where a relationship leads, in its order or by key.
+    /// Returns the destinations of a relationship, in its order or by key.
     func destinations(of name: String, from object: DestinationObject) throws(StoreError) -> [DestinationObject] {
         let relationship = try relationship(name, of: object)
         try relationshipMaker?.willRead(relationship, of: object)
@@ -18,7 +18,8 @@ extension DestinationContent {
         try model.requireRelationship(RelationshipName(model.entities[object.entityNumber].name, name: name))
     }
 
-    /// What a to-many relationship leads to, each with the pair as it is seen from the object; what is in memory is written first.
+    /// Returns the destinations of a to-many relationship, each with the pair as seen from the
+    /// object; writes what is in memory first.
     private func members(
         of relationship: Relationship, from object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -49,7 +50,7 @@ extension DestinationContent {
 
     // MARK: Setting
 
-    /// Makes a relationship lead to these objects and to no others.
+    /// Sets the destinations of a relationship to exactly these objects.
     func setDestinations(
         _ destinations: [DestinationObject], of name: String, from object: DestinationObject, isToMany: Bool
     ) throws(StoreError) {
@@ -74,25 +75,28 @@ extension DestinationContent {
         try set(relationship, of: object, to: destinations.uniqued())
     }
 
-    /// What becomes of the pairs that an object is in already when one of its relationships is set.
+    /// The treatment of the existing pairs of an object when one of its relationships is set.
     enum Manner {
-        /// They end, as those of the destinations do in a to-one inverse.
+        /// They end, as do the pairs of the destinations in a to-one inverse.
         case replacing
-        /// They stay, since the other end said them by the same mapping; where there is room for one of two, the migration ends.
+        /// They stay, since the other end gave them by the same mapping; if there is room for only
+        /// one of two pairs, the migration ends.
         ///
-        /// What a policy set gives way.
+        /// Pairs that a policy set give way.
         case adding
     }
 
-    /// The same, of checked destinations, each there once.
+    /// Sets a relationship to checked destinations without duplicates.
     ///
     /// - Parameters:
     ///   - relationship: The relationship.
     ///   - object: The object.
-    ///   - destinations: Where it leads.
-    ///   - manner: What becomes of other pairs.
-    ///   - place: Of a to-one relationship: the place in the ordered inverse; nil for that behind the last one.
-    /// - Throws: `migrationFailed` for a pair that another one leaves no room for; what reading and writing throws.
+    ///   - destinations: The destinations.
+    ///   - manner: The treatment of other pairs.
+    ///   - place: The place in the ordered inverse of a to-one relationship; nil for a place after
+    ///     the last one.
+    /// - Throws: `migrationFailed` for a pair that another one leaves no room for; what reading and
+    ///   writing throws.
     func set(
         _ relationship: Relationship, of object: DestinationObject, to destinations: [DestinationObject],
         manner: Manner = .replacing, place: Int64? = nil
@@ -115,7 +119,8 @@ extension DestinationContent {
 
     // MARK: One of two pairs
 
-    /// Whether a to-one relationship with a to-one inverse is to be set: false where it leads nowhere, and the other end may have said more.
+    /// Whether a to-one relationship is to be set; false without a destination, unless a policy set
+    /// it, because the other end may have given more.
     private func hasRoom(
         _ relationship: Relationship, of object: DestinationObject, for destination: DestinationObject?
     ) throws(StoreError) -> Bool {
@@ -133,7 +138,8 @@ extension DestinationContent {
         return true
     }
 
-    /// Throws where the to-one `inverse` of a destination leads to another object, unless a policy set it.
+    /// Throws if the to-one `inverse` of a destination refers to another object, unless a policy
+    /// set it.
     private func requireRoom(
         _ relationship: Relationship, _ inverse: Relationship, from object: DestinationObject,
         to destination: DestinationObject
@@ -166,7 +172,7 @@ extension DestinationContent {
         if let inverse, !inverse.isToMany, let destination { try policies.noteField(inverse, of: destination.place) }
         guard old != destination else { return }
         if let inverse, !inverse.isToMany {
-            // One to one: whoever had either of them has nothing now.
+            // One to one: the previous partners of both lose their references.
             if let old { try clear(inverse, of: old) }
             if let destination {
                 let back = try self.field(inverse, of: destination)
@@ -196,14 +202,14 @@ extension DestinationContent {
         }
     }
 
-    /// A place in an ordered relationship: the one that is wanted, or else that behind the last one.
+    /// Returns a place in an ordered relationship: the wanted place, or a place after the last one.
     private func takePlace(
         in relationship: Relationship, of object: DestinationObject, _ wanted: Int64? = nil
     ) throws(StoreError) -> Int64 {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
         if let wanted {
-            // Of what is in the store the last place is not known, and need not be.
+            // For a stored object the last place is unknown, and not needed.
             guard known != nil || isOnlyInMemory(object) else { return wanted }
             places.note(max(known ?? 0, Self.next(wanted)), at: end)
             return wanted
@@ -220,7 +226,7 @@ extension DestinationContent {
         return place
     }
 
-    /// The last place in an ordered relationship; what is in memory is written first.
+    /// Returns the last place in an ordered relationship; writes what is in memory first.
     private func lastPlace(in relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Int64? {
         try open()
         try write()
@@ -231,10 +237,11 @@ extension DestinationContent {
         return last
     }
 
-    /// The place behind another one; behind the greatest possible one the key decides.
+    /// Returns the place after another one; after the greatest possible place the key decides.
     private static func next(_ place: Int64) -> Int64 { place == .max ? .max : place + 1 }
 
-    /// What a to-many relationship leads to now; what is only in memory and was not set leads nowhere, which needs no look.
+    /// Returns the current destinations of a to-many relationship; an object that is only in memory
+    /// and was not set has none, without a lookup.
     private func current(
         _ relationship: Relationship, of object: DestinationObject
     ) throws(StoreError) -> [(object: DestinationObject, link: Link)] {
@@ -283,14 +290,14 @@ extension DestinationContent {
         let wanted = Set(destinations.map(\.key))
         for (member, link) in try current(relationship, of: object) {
             if manner == .adding {
-                // Where the other end put it, it stays.
+                // It stays where the other end put it.
                 known[member.key] = (link.order, link.inverseOrder)
                 first = max(first, Self.next(link.order))
                 continue
             }
             if wanted.contains(member.key) { known[member.key] = (link.order, link.inverseOrder) }
             guard !wanted.contains(member.key) || relationship.isOrdered else { continue }
-            // A link that stays at another place goes and comes back.
+            // A link that stays at another place is removed and added again.
             remove(isFlipped ? link.flipped : link, from: owner)
         }
         let end = End(relationship: relationship.number, key: object.key)

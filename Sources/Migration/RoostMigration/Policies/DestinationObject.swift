@@ -2,9 +2,9 @@ public import RoostCore
 
 /// An object of the destination of a migration.
 ///
-/// A handle: cheap to pass on and to keep. Values can be read and set until the migration validates what was made; what was not
-/// written yet is kept in memory, a batch at a time, and shows in everything that the policies look at. Two handles are equal when they
-/// mean the same object.
+/// A handle: cheap to pass on and to keep. Values can be read and set until the migration validates
+/// what was made; what was not written yet is kept in memory, a batch at a time, and shows in
+/// everything that the policies look at. Two handles are equal when they mean the same object.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -20,7 +20,7 @@ public struct DestinationObject: ObjectValues, Hashable {
     let entityNumber: Int
     /// The object's key.
     let key: Int64
-    /// Where the object was among those in memory, and when: saves looking for it.
+    /// The object's position in memory, and the generation in which it is valid: saves a lookup.
     var slot = 0
     var generation = -1
 
@@ -32,8 +32,9 @@ public struct DestinationObject: ObjectValues, Hashable {
 
     /// The value of an attribute, or the ID of the destination of a to-one relationship.
     ///
-    /// A value of the wrong type or range, and a name that the entity does not have, end the migration as soon as the callback
-    /// returns. A to-one relationship that has an inverse is set with ``setObject(_:for:)``.
+    /// A value of the wrong type or range, and a name that the entity does not have, end the
+    /// migration as soon as the callback returns. A to-one relationship that has an inverse is set
+    /// with ``setObject(_:for:)``.
     public subscript(name: String) -> Value {
         get {
             do throws(StoreError) { return try content.value(name, of: self) } catch {
@@ -46,32 +47,35 @@ public struct DestinationObject: ObjectValues, Hashable {
         }
     }
 
-    /// The object that a to-one relationship leads to.
+    /// Returns the destination of a to-one relationship, or nil.
     ///
     /// - Throws: `unknownProperty`, and what reading the destination throws.
     public func object(_ relationship: String) throws(StoreError) -> DestinationObject? {
         try content.destinations(of: relationship, from: self).first
     }
 
-    /// The objects that a relationship leads to, in its order, or by key.
+    /// Returns the destinations of a relationship, in its order or by key.
     ///
-    /// Of a to-many relationship this reads the destination, and writes first what is in memory.
+    /// For a to-many relationship this reads the destination, after writing what is in memory.
     ///
     /// - Throws: `unknownProperty`, and what reading the destination throws.
     public func objects(_ relationship: String) throws(StoreError) -> [DestinationObject] {
         try content.destinations(of: relationship, from: self)
     }
 
-    /// Makes a to-one relationship lead to an object, or nowhere; the inverse follows.
+    /// Sets or clears the destination of a to-one relationship; the inverse follows.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship and an object of another entity.
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship and an object of
+    ///   another entity.
     public func setObject(_ destination: DestinationObject?, for relationship: String) throws(StoreError) {
         try content.setDestinations(destination.map { [$0] } ?? [], of: relationship, from: self, isToMany: false)
     }
 
-    /// Makes a to-many relationship lead to these objects, each once and in this order, and to no others; the inverse follows.
+    /// Sets the destinations of a to-many relationship to exactly these objects, each once and in
+    /// this order; the inverse follows.
     ///
-    /// - Throws: `unknownProperty`; `invalidRequest` for a to-one relationship and for objects of another entity.
+    /// - Throws: `unknownProperty`; `invalidRequest` for a to-one relationship and for objects of
+    ///   another entity.
     public func setObjects(_ destinations: [DestinationObject], for relationship: String) throws(StoreError) {
         try content.setDestinations(destinations, of: relationship, from: self, isToMany: true)
     }

@@ -1,13 +1,16 @@
 public import RoostCore
 
-/// What takes part in the migration of the objects of one entity mapping.
+/// A policy that customizes the migration of the objects of one entity mapping.
 ///
-/// Make a subclass, override what the mapping cannot say, and register what makes it under the mapping's
-/// ``EntityMapping/policyName`` in ``MigrationOptions/policies``. One instance serves one mapping for the whole migration, on one
-/// thread. The callbacks come in this order, each step for all mappings in the order of the mapping model:
+/// Make a subclass, override what the mapping cannot express, and register a function that makes it
+/// under the mapping's ``EntityMapping/policyName`` in ``MigrationOptions/policies``. One instance
+/// serves one mapping for the whole migration, on one thread. The callbacks come in this order,
+/// each step for all mappings in the order of the mapping model:
 ///
-/// 1. ``begin(_:in:)``, ``createDestinationInstances(for:by:in:)`` for each source object, ``endInstanceCreation(for:in:)``;
-/// 2. ``createRelationships(for:by:in:)`` for each object that was associated, ``endRelationshipCreation(for:in:)``;
+/// 1. ``begin(_:in:)``, ``createDestinationInstances(for:by:in:)`` for each source object,
+///    ``endInstanceCreation(for:in:)``;
+/// 2. ``createRelationships(for:by:in:)`` for each object that was associated,
+///    ``endRelationshipCreation(for:in:)``;
 /// 3. ``performCustomValidation(for:in:)``, after which mandatory properties must have values;
 /// 4. ``end(_:in:)``.
 ///
@@ -24,9 +27,9 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// An error that a callback throws ends the migration: the source stays as it was, and nothing is left of the destination, as
-/// `migrate(from:to:model:options:)` says. A
-/// `StoreError` comes through as it is, any other as the underlying error of code `migrationFailed`.
+/// An error that a callback throws ends the migration: the source stays as it was, and nothing is
+/// left of the destination, as `migrate(from:to:model:options:)` says. A `StoreError` comes through
+/// as it is, any other as the underlying error of code `migrationFailed`.
 open class EntityMigrationPolicy {
     /// Makes a policy.
     public init() {}
@@ -34,11 +37,12 @@ open class EntityMigrationPolicy {
     /// Called before the first source object of the mapping; objects can be made here already.
     open func begin(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Makes what becomes of one source object.
+    /// Makes the objects that one source object becomes.
     ///
-    /// The standard behavior makes one object with the values of the attribute mappings and associates both
-    /// (``MigrationSession/createStandardInstance(for:)``). An override that does not call `super` must associate what it makes
-    /// (``MigrationSession/associate(_:with:for:)``), or relationships do not find it; one that makes nothing drops the object.
+    /// The standard behavior makes one object with the values of the attribute mappings and
+    /// associates both (``MigrationSession/createStandardInstance(for:)``). An override that does
+    /// not call `super` must associate what it makes (``MigrationSession/associate(_:with:for:)``),
+    /// or relationships do not find it; one that makes nothing drops the object.
     /// - Parameters:
     ///   - source: The source object.
     ///   - mapping: The entity mapping.
@@ -55,8 +59,10 @@ open class EntityMigrationPolicy {
 
     /// Makes the relationships of one object that was associated under the mapping.
     ///
-    /// The standard behavior gives the relationship mappings' values (``MigrationSession/createStandardRelationships(for:)``). An
-    /// override that does not call `super` leaves these relationships empty, but for what it sets itself and what the other ends give.
+    /// The standard behavior gives the relationship mappings' values
+    /// (``MigrationSession/createStandardRelationships(for:)``). An override that does not call
+    /// `super` leaves these relationships empty, but for what it sets itself and what the other
+    /// ends give.
     ///
     /// - Parameters:
     ///   - destination: The object.
@@ -72,19 +78,22 @@ open class EntityMigrationPolicy {
     /// Called after the last object of the mapping has its relationships.
     open func endRelationshipCreation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// Called when all objects of all mappings have their relationships, before mandatory properties are checked.
+    /// Called when all objects of all mappings have their relationships, before mandatory
+    /// properties are checked.
     open func performCustomValidation(for mapping: EntityMapping, in session: MigrationSession) throws {}
 
     /// Called when everything is valid; the destination cannot be changed any more.
     open func end(_ mapping: EntityMapping, in session: MigrationSession) throws {}
 
-    /// The value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the mapping.
+    /// Returns the value of `FUNCTION($entityPolicy, "name", …)` in a value expression of the
+    /// mapping.
     ///
     /// The standard behavior knows no function.
     /// - Parameters:
-    ///   - function: The name, as it stands in the expression.
-    ///   - arguments: The values of the arguments behind `$entityPolicy`; of one that is a collection, all of its values. Objects are
-    ///     their IDs, mappings their names, `$manager` is null.
+    ///   - function: The name, as written in the expression.
+    ///   - arguments: The values of the arguments after `$entityPolicy`; for a collection, all of
+    ///     its values. Objects are given by their IDs, mappings by their names, and `$manager` is
+    ///     null.
     ///   - source: The source object.
     ///   - property: The mapping of the property that gets the value.
     ///   - session: The migration, with the entity mapping.

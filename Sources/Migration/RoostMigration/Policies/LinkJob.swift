@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// The links of one relationship of the destination, which come from those of one relationship of the source.
+/// The links of one relationship of the destination that come from one relationship of the source.
 struct LinkJob {
-    /// Objects of two entity mappings, whose links the rule of one of them says, or those of both.
+    /// Objects of two entity mappings, whose links come from the rule of one mapping, or of both.
     struct Pair {
         let source: PolicyMapping
         let target: PolicyMapping
@@ -14,11 +14,11 @@ struct LinkJob {
     let owner: ManagedObjectModel.Relationship
     /// The relationship of the source that owns its links.
     let origin: ManagedObjectModel.Relationship
-    /// Whether the origin leads the other way.
+    /// Whether the origin points the other way.
     let isFlipped: Bool
     var pairs: [Pair]
 
-    /// The jobs of a plan.
+    /// Returns the jobs of a plan.
     static func all(_ plan: PolicyPlan) -> [LinkJob] {
         var jobs: [LinkJob] = []
         for mapping in plan.mappings {
@@ -67,7 +67,7 @@ struct LinkJob {
     ///
     /// - Parameters:
     ///   - session: The migration.
-    ///   - exceptions: The objects for which the rules do not hold.
+    ///   - exceptions: The objects to which the rules do not apply.
     ///   - isAlone: Whether no other job makes links of the relationship.
     /// - Throws: What reading the source and writing the destination throws; `cancelled`.
     func run(_ session: MigrationSession, _ exceptions: RelationshipExceptions, isAlone: Bool) throws {
@@ -108,7 +108,8 @@ struct LinkJob {
         }
     }
 
-    /// Whether every object at either end has become one with the same key, and every pair is a link.
+    /// Whether every object at either end has become one with the same key, and every pair is a
+    /// link.
     private func isIdentity(
         _ session: MigrationSession, _ exceptions: RelationshipExceptions
     ) throws(StoreError) -> Bool {
@@ -189,7 +190,7 @@ struct LinkJob {
         }
         done = []
         for pair in pairs {
-            // Where the rule of the other end holds for all objects, it has made the same pairs.
+            // Where the rule of the other end applies to all objects, it has made the same pairs.
             let isMade = pair.sourceRule.map { !exceptions.hasAny(pair.source, rule: $0) } ?? false
             if let rule = pair.targetRule, !isMade, done.insert(pair.target.number).inserted {
                 try makeEach(pair.target, rule, session, exceptions)
@@ -198,7 +199,8 @@ struct LinkJob {
         try keepOrder(session, exceptions)
     }
 
-    /// Puts links at the ordered ends into the order of the source: made from one end, they came last at the other.
+    /// Puts links at the ordered ends into the order of the source: made from one end, they came
+    /// last at the other.
     private func keepOrder(
         _ session: MigrationSession, _ exceptions: RelationshipExceptions
     ) throws(StoreError) {
@@ -225,7 +227,7 @@ struct LinkJob {
             let others = ends.filter { $0.end === end }.map(\.other.number)
             let objects = try session.associations.destinations(in: end.number)
             while let place = try objects.next() {
-                // What a policy set has the order that it gave.
+                // What a policy set keeps the order that the policy gave.
                 if let rule, try exceptions.isSet(place, end, rule: rule) { continue }
                 let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
                 var wanted: [AssociationTable.Object] = []
@@ -241,7 +243,7 @@ struct LinkJob {
                 let rank = Dictionary(
                     wanted.enumerated().map { ($1.key, $0) }, uniquingKeysWith: { first, _ in first })
                 let current = try session.content.destinations(of: relationship.name.name, from: object)
-                // In their order as far as the source has one, then the others as they are.
+                // In the order of the source if it has one, then the others as they are.
                 let ordered = current.enumerated().sorted { left, right in
                     let ranks = (rank[left.element.key] ?? .max, rank[right.element.key] ?? .max)
                     return ranks.0 != ranks.1 ? ranks.0 < ranks.1 : left.offset < right.offset

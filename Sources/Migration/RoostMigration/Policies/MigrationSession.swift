@@ -2,9 +2,10 @@ public import RoostCore
 
 /// A migration in three passes, as its policies see it.
 ///
-/// Both sides at once, each by its own model. Use it in the callbacks of ``EntityMigrationPolicy`` and on their thread only; after the
-/// migration every call throws code `closed`. Memory stays bounded whatever the size of the stores, as long as policies keep no objects
-/// and ask for no lists of them without a limit.
+/// Both sides at once, each by its own model. Use it in the callbacks of ``EntityMigrationPolicy``
+/// and on their thread only; after the migration every call throws code `closed`. Memory stays
+/// bounded whatever the size of the stores, as long as policies keep no objects and ask for no
+/// lists of them without a limit.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -23,25 +24,25 @@ public final class MigrationSession {
     public var destinationModel: ManagedObjectModel { content.model }
     /// The mapping model that is being run.
     package let mappingModel: MappingModel
-    /// What policies keep here for each other.
+    /// Data that policies share with each other.
     public var userInfo: [String: Any] = [:]
     /// The entity mapping whose policy is being called; nil between them.
     public var currentEntityMapping: EntityMapping? { current.map { plan.mappings[$0].declaration } }
-    /// How much of the three passes is done, 0 to 1.
+    /// The part of the three passes that is done, from 0 to 1.
     package internal(set) var progress: Double = 0
 
     let source: MigrationSource
     let content: DestinationContent
     let associations: AssociationTable
     let plan: PolicyPlan
-    /// What a policy cancelled the migration with.
+    /// The error with which a policy cancelled the migration.
     private var policyCancellation: (any Error)?
     private let cancellation: ConversionCancellation?
     /// The number of the mapping whose policy is being called.
     var current: Int?
     /// The relationships that policies set in the first pass, by number, with their inverses.
     var setInFirstPass: Set<Int> = []
-    /// What the second pass knows of the object whose relationships are being made.
+    /// The maker of the relationships of the current object, in the second pass.
     var relationshipMaker: RelationshipMaker?
 
     init(
@@ -56,12 +57,14 @@ public final class MigrationSession {
         self.associations = associations
     }
 
-    /// Ends the migration as soon as the callback returns; `migrate` throws this error, as the underlying one of code `cancelled` where it is no `StoreError`.
+    /// Ends the migration as soon as the callback returns; `migrate` throws this error, or code
+    /// `cancelled` with this underlying error if it is not a `StoreError`.
     ///
-    /// The source stays as it was, and nothing is left of the destination, but for what an open store that was given may keep.
+    /// The source stays as it was, and nothing is left of the destination, except for what an open
+    /// store may keep.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
-    /// Throws what the migration was cancelled with, by a policy or from outside.
+    /// Throws the error with which the migration was cancelled, by a policy or from outside.
     func checkCancellation() throws(StoreError) {
         try cancellation?.check()
         guard let policyCancellation else { return }
@@ -72,7 +75,7 @@ public final class MigrationSession {
 
     // MARK: The source
 
-    /// The objects of the source that a request asks for, in its order.
+    /// Returns the objects of the source that a request asks for, in its order.
     ///
     /// All of them are in memory at once; give the request a limit where there may be many.
     /// - Throws: What ``StoreSnapshot/fetch(_:)`` throws.
@@ -80,7 +83,7 @@ public final class MigrationSession {
         try source.objects(request)
     }
 
-    /// The object of the source with this ID; nil where there is none.
+    /// Returns the object of the source with this ID, or nil.
     public func sourceObject(_ id: ObjectID) throws(StoreError) -> SourceObject? {
         try source.objects(with: [id]).first
     }
@@ -89,32 +92,37 @@ public final class MigrationSession {
 
     /// Makes an object with the defaults of its entity and a key of its own.
     ///
-    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, and once everything was validated.
+    /// - Throws: `unknownEntity`; `invalidRequest` for an abstract entity, and once everything was
+    ///   validated.
     public func insert(_ entity: EntityName) throws(StoreError) -> DestinationObject {
         try content.insert(try content.model.requireEntity(entity))
     }
 
-    /// The objects of the destination that a request asks for, in its order; everything that was made before is seen.
+    /// Returns the objects of the destination that a request asks for, in its order, including
+    /// everything that was made before.
     ///
-    /// A request without an order whose predicate asks for attributes only is answered with what is in memory where it is, so that finding
-    /// an object or making it costs a look-up; give the attribute an index. Others have what is in memory written first. The first call
-    /// of a migration costs more: it ends the fast way of making objects.
+    /// A request without an order whose predicate uses only attributes also searches memory, so
+    /// finding an object, or making it, costs a lookup; give the attribute an index. For other
+    /// requests, what is in memory is written first. The first call of a migration costs more: it
+    /// ends the fast way of making objects.
     ///
     /// - Throws: What ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)`` throw.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
         try content.fetch(request)
     }
 
-    /// How many objects ``destinationObjects(_:)`` would give.
+    /// Returns the number of objects that ``destinationObjects(_:)`` would return.
     package func destinationCount(_ request: FetchRequest) throws(StoreError) -> Int {
         try content.count(request)
     }
 
     // MARK: Associations
 
-    /// Notes that an object of the destination was made of an object of the source, under the entity mapping with a name.
+    /// Notes that an object of the destination was made of an object of the source, under the
+    /// entity mapping with a name.
     ///
-    /// It can be asked for at once, from either side. An object may be associated with any number of others.
+    /// It can be looked up at once, from either side. An object may be associated with any number
+    /// of others.
     ///
     /// - Throws: `invalidRequest` for a name that no mapping has.
     public func associate(
@@ -127,11 +135,13 @@ public final class MigrationSession {
             in: mapping.number)
     }
 
-    /// What an entity mapping made of source objects; of all its objects for nil.
+    /// Returns the objects that an entity mapping made of source objects; all of its objects for
+    /// nil.
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
-    ///   - sourceObjects: Source objects; those of which the mapping made nothing count for nothing. Nil for all, which are in memory at once.
+    ///   - sourceObjects: Source objects; objects that became nothing are ignored. Nil for all,
+    ///     which are in memory at once.
     /// - Returns: The destination objects, each once.
     /// - Throws: `invalidRequest` for a name that no mapping has.
     public func destinationInstances(
@@ -151,13 +161,15 @@ public final class MigrationSession {
         return found.uniqued().map { DestinationObject(content: content, entityNumber: $0.entity, key: $0.key) }
     }
 
-    /// What an entity mapping made destination objects of; of all its objects for nil.
+    /// Returns the source objects that an entity mapping made into destination objects; all for
+    /// nil.
     ///
     /// - Parameters:
     ///   - name: The mapping's name.
     ///   - destinationObjects: Destination objects; nil for all, which are in memory at once.
     /// - Returns: The source objects, each once.
-    /// - Throws: `invalidRequest` for a name that no mapping has, and what reading the source throws.
+    /// - Throws: `invalidRequest` for a name that no mapping has, and what reading the source
+    ///   throws.
     public func sourceInstances(
         forEntityMapping name: String, destinationObjects: [DestinationObject]?
     ) throws(StoreError) -> [SourceObject] {
@@ -180,19 +192,21 @@ public final class MigrationSession {
 
     /// Makes one object of a source object as the entity mapping says, and associates both.
     ///
-    /// It gets the values of the attribute mappings, and the key of the source object where no other object of its hierarchy has it.
+    /// It gets the values of the attribute mappings, and the key of the source object where no
+    /// other object of its hierarchy has it.
     ///
     /// - Returns: The object; nil where the mapping makes none, as of type `add` or `remove`.
-    /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity, attribute and object; what an expression and a
-    ///   function of the policy throws.
+    /// - Throws: `migrationFailed` for a value that the attribute cannot hold, naming entity,
+    ///   attribute and object; what an expression and a function of the policy throws.
     public func createStandardInstance(for source: SourceObject) throws -> DestinationObject? {
         guard let current else { throw Self.outside("createStandardInstance") }
         return try plan.mappings[current].create(source, self)
     }
 
-    /// Gives an object the relationships that the relationship mappings of its entity mapping say.
+    /// Sets the relationships of an object as the relationship mappings of its entity mapping say.
     ///
-    /// Only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for the object that it was called with.
+    /// Call it only in ``EntityMigrationPolicy/createRelationships(for:by:in:)``, for the object
+    /// given there.
     ///
     /// - Throws: What an expression and a function of the policy throws.
     public func createStandardRelationships(for destination: DestinationObject) throws {

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostPredicates
 
-/// Whether everything that a model demands of every object is there in a finished destination.
+/// The validation of a finished destination against what its model requires of every object.
 struct MigrationValidation {
     private let store: any PersistentStore
     private let suspects: Set<Int>
@@ -11,7 +11,7 @@ struct MigrationValidation {
     ///
     /// - Parameters:
     ///   - store: The destination, to which everything was written.
-    ///   - suspects: The entities of which an object may lack a mandatory value.
+    ///   - suspects: The entities with objects that may lack a mandatory value.
     ///   - session: The migration.
     init(_ store: any PersistentStore, suspects: Set<Int>, _ session: MigrationSession) {
         self.store = store
@@ -35,7 +35,7 @@ struct MigrationValidation {
         }
     }
 
-    /// Requires the objects whose IDs policies gave to a relationship.
+    /// Requires that the objects exist whose IDs policies gave to a relationship.
     private func requireDestinations(
         _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot
     ) throws(StoreError) {
@@ -89,8 +89,9 @@ struct MigrationValidation {
         }
     }
 
-    /// Whether an object must have a value for a mandatory property: as in one pass, unless its mapping says nothing of a relationship,
-    /// or takes over what the source lacks under the same demand.
+    /// Whether an object must have a value for a mandatory property: as in one pass, unless its
+    /// mapping leaves the relationship unset, or takes over what the source lacks under the same
+    /// requirement.
     private func isDemanded(_ field: RecordLayout.Field, of record: RecordReader) throws(StoreError) -> Bool {
         let place = AssociationTable.Object(entity: record.entityNumber, key: record.key)
         if let number = field.relationship,
@@ -129,8 +130,8 @@ struct MigrationValidation {
         return try session.source.destinationIDs(of: relationship.name.name, from: source).count
     }
 
-    /// Whether something is demanded of an object: always of what a policy took part in, else as `body` says of each mapping that made it
-    /// and what it made it of.
+    /// Whether a requirement applies to an object: always if a policy or no mapping made it, else
+    /// if `body` returns true for a mapping that made it and its source object.
     private func isDemanded(
         of place: AssociationTable.Object,
         _ body: (PolicyMapping, AssociationTable.Object) throws(StoreError) -> Bool
@@ -151,7 +152,7 @@ struct MigrationValidation {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether fewer numbers of destinations are allowed than by one of the source.
+    /// Whether fewer numbers of destinations are allowed than by a relationship of the source.
     func isNarrower(than origin: Self) -> Bool {
         let (new, old) = (declaration, origin.declaration)
         return old.minCount < new.minCount || (old.isOptional && !new.isOptional)
@@ -160,9 +161,10 @@ extension ManagedObjectModel.Relationship {
 }
 
 extension StoreSnapshot {
-    /// Requires as many destinations as the model says: a relationship that may be empty may be empty, whatever the least number.
+    /// Requires as many destinations as the model says; an optional relationship may be empty,
+    /// whatever its minimum.
     ///
-    /// Throws code `migrationFailed` for the first object that has others and is not excused.
+    /// Throws code `migrationFailed` for the first object with another number that is not excused.
     func requireCounts(
         of relationship: ManagedObjectModel.Relationship,
         excusing isExcused: ((entity: Int, key: Int64, count: Int)) throws(StoreError) -> Bool

@@ -3,8 +3,8 @@ public import RoostCore
 
 /// An object of either side of a migration, with its attributes by name.
 ///
-/// Reading a property that the entity does not have gives null, and ends the migration as soon as the callback returns, with code
-/// `unknownProperty` and the nearest name.
+/// Reading a property that the entity does not have gives null, and ends the migration as soon as
+/// the callback returns, with code `unknownProperty` and the nearest name.
 ///
 /// ```swift
 /// func label(of album: some ObjectValues) -> String {
@@ -37,7 +37,8 @@ extension ObjectValues {
         return number
     }
 
-    /// The number of a floating-point or integer attribute, rounded to the nearest double; nil when it has none, or is of another type.
+    /// The number of a floating-point or integer attribute, rounded to the nearest double; nil when
+    /// it has none, or is of another type.
     public func double(_ name: String) -> Double? {
         switch self[name] {
         case .double(let number): number

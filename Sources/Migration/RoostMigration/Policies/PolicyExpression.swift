@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// What a policy's function is asked for.
+/// The context in which a function of a policy is called.
 struct PolicyCall {
     let source: SourceObject
     let destination: ObjectID
@@ -9,7 +9,7 @@ struct PolicyCall {
     let mapping: PolicyMapping
 }
 
-/// A value expression that asks the policy: as a whole, or somewhere inside.
+/// A value expression that calls the policy: as a whole, or somewhere inside.
 indirect enum PolicyExpression {
     case constant(Value)
     /// An expression about the source object, not compiled yet.
@@ -18,7 +18,7 @@ indirect enum PolicyExpression {
     case destination
     /// A function of the policy with its arguments.
     case function(String, [PolicyExpression])
-    /// An expression with what the policy gives in the place of variables.
+    /// An expression with variables for what the policy gives.
     case nested(FetchRequest.Expression, [(name: String, value: PolicyExpression)])
 
     /// Takes an expression apart.
@@ -67,7 +67,7 @@ indirect enum PolicyExpression {
         }
     }
 
-    /// The same with everything compiled that can be.
+    /// Returns the same expression, compiled where possible.
     func compiled(for entity: EntityName, _ source: MigrationSource) throws(StoreError) -> Self {
         switch self {
         case .own(let expression):
@@ -85,7 +85,7 @@ indirect enum PolicyExpression {
         }
     }
 
-    /// The value for a source object.
+    /// Returns the value for a source object.
     func value(_ call: PolicyCall, _ session: MigrationSession) throws -> Value {
         try values(call, session).first ?? .null
     }
@@ -103,7 +103,7 @@ indirect enum PolicyExpression {
             var given: [Value] = []
             for argument in arguments {
                 let values = try argument.values(call, session)
-                // Of one value nothing is null, of many no value is none.
+                // A missing single value is null; an empty collection gives no values.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
             guard let policy = call.mapping.policy else {
@@ -135,9 +135,11 @@ indirect enum PolicyExpression {
 }
 
 extension FetchRequest.Expression {
-    /// The expression with `$source` as the evaluated object and other parts in the place of those that `replacement` knows.
+    /// Returns the expression with `$source` as the evaluated object, and with the replacements
+    /// that `replacement` returns for its parts.
     ///
-    /// A part that takes what a SUBQUERY binds cannot be known before the whole is evaluated, so `replacement` refuses it.
+    /// A part that uses a variable bound by a SUBQUERY cannot be evaluated beforehand, so
+    /// `replacement` refuses it.
     fileprivate func replacing(
         _ replacement: (Self) throws(StoreError) -> Self?
     ) throws(StoreError) -> Self {

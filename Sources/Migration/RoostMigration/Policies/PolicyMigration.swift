@@ -2,13 +2,13 @@ internal import Foundation
 internal import RoostCore
 internal import RoostFiles
 
-/// What a migration in three passes makes of a store.
+/// The content that a migration in three passes makes of a store.
 struct PolicyContent: StoreContents {
-    /// What of the source became what of the destination.
+    /// The results of the migration.
     struct Outcome: Sendable {
-        /// By number of the entity mapping: how many objects it took, and how many it made.
+        /// By number of the entity mapping: the number of objects it took, and the number it made.
         var counts: [(read: Int, made: Int)] = []
-        /// What had no place in the destination, counted.
+        /// Messages about content that has no place in the destination, with counts.
         var losses: [String] = []
     }
 
@@ -16,7 +16,7 @@ struct PolicyContent: StoreContents {
     let model: ManagedObjectModel
     let mapping: MappingModel
     let options: MigrationOptions
-    /// What was done, once it was.
+    /// The results, once the migration has run.
     let outcome = Mutex(Outcome())
 
     func identity() throws(StoreError) -> (storeUUID: StoreUUID, userMetadata: [String: MetadataValue]) {
@@ -43,9 +43,9 @@ struct PolicyContent: StoreContents {
 
 /// One migration in three passes, on its thread.
 final class PolicyMigration {
-    /// How many batches are under way to the thread that loads them.
+    /// The number of batches in transit to the thread that loads them.
     private static let channelCapacity = 4
-    /// How many objects are looked at together in the second pass.
+    /// The number of objects that are processed together in the second pass.
     private static let chunkCount = 256
 
     private let contents: PolicyContent
@@ -139,7 +139,7 @@ final class PolicyMigration {
         return copied
     }
 
-    /// Throws code `corrupted` where the source does not hold what its last commit recorded.
+    /// Throws code `corrupted` if the source does not hold what its last commit recorded.
     ///
     /// For this it reads everything that was not read in full: entities filtered by a predicate,
     /// links that no rule follows, and what becomes nothing. If damaged objects are left out, the
@@ -151,13 +151,13 @@ final class PolicyMigration {
         try source.found.requireRecorded(recorded, contents.source)
     }
 
-    /// The objects that policies made nothing of.
+    /// Returns messages about the objects that policies dropped.
     ///
     /// That is the program's own decision, so they are counted and reported.
     private func leftOutByPolicies() throws(StoreError) -> [String] {
         var losses: [String] = []
         for mapping in plan.mappings where mapping.policy != nil && mapping.takesObjects {
-            // What one of several mappings leaves out another may make.
+            // Another mapping may make what one of several leaves out.
             let others = plan.mappings.filter { $0.source?.number == mapping.source?.number && $0.takesObjects }
             guard let entity = mapping.source, others.count == 1 else { continue }
             var madeCount = 0
@@ -251,7 +251,7 @@ final class PolicyMigration {
         }
     }
 
-    /// Tells how far it is, once the loading thread does not any more.
+    /// Reports progress, once the loading thread does not any more.
     private func report(_ current: String) {
         guard content.output.isOpen else { return }
         memory.sample()
@@ -262,7 +262,8 @@ final class PolicyMigration {
 
     // MARK: IDs in attributes
 
-    /// Leads attributes that name objects by their IDs to what became of those, now that it is known; null where that is nothing, or several.
+    /// Replaces object IDs in attributes by the IDs of the successors, now that they are known; by
+    /// null for no successor, or several.
     private func translateIDs() throws(StoreError) {
         guard plan.mappings.contains(where: { !$0.objectIDs.isEmpty }), try !everyKeyIsKept() else { return }
         for mapping in plan.mappings where !mapping.objectIDs.isEmpty {
@@ -309,7 +310,8 @@ final class PolicyMigration {
         }
     }
 
-    /// Whether every object that an entity mapping takes became the one that the first pass supposed.
+    /// Whether every object that an entity mapping takes became the object that the first pass
+    /// assumed.
     private func everyKeyIsKept() throws(StoreError) -> Bool {
         var taken: Set<Int> = []
         for mapping in plan.mappings {
@@ -330,7 +332,7 @@ final class PolicyMigration {
     private func makeRelationships() throws(StoreError) {
         var jobs = LinkJob.all(plan)
         var makers: [RelationshipMaker] = []
-        // Of all jobs, also of those that are done by then.
+        // Counts all jobs, including finished ones.
         let jobCounts = Dictionary(jobs.map { ($0.owner.number, 1) }, uniquingKeysWith: +)
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []
@@ -339,7 +341,7 @@ final class PolicyMigration {
             makers.append(maker)
             if !maker.isIdle { try makeRelationships(maker) }
             done.insert(mapping.number)
-            // Links are made as soon as nobody can say anything about them any more.
+            // Links are made as soon as no later mapping can affect them.
             for job in jobs where job.mappings.isSubset(of: done) {
                 let isAlone = jobCounts[job.owner.number] == 1
                 try call(mapping) { try job.run(session, exceptions, isAlone: isAlone) }

@@ -10,8 +10,8 @@ final class PolicyPlan {
     /// The relationships that a rule sets in the first pass, with their inverses.
     private var madeAtOnce: Set<Int> = []
     private let numbers: [String: Int]
-    /// By the number of each source entity: that of the entity which the first pass writes for IDs of its objects, as if they kept their
-    /// keys; nil where nothing is made of them.
+    /// By the number of each source entity: the number of the entity that the first pass writes for
+    /// IDs of its objects, as if they kept their keys; nil if nothing is made of them.
     private(set) var assumedEntities: [Int?] = []
 
     /// Resolves a mapping model and makes its policies.
@@ -20,10 +20,11 @@ final class PolicyPlan {
     ///   - declaration: The mapping model.
     ///   - source: The model of the source.
     ///   - destination: The new model.
-    ///   - policies: What makes policies, by their names.
-    ///   - makesPolicies: Whether policies are made, or only looked for.
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for a policy that is not registered, an expression that leads to no
-    ///   objects, and names that are not unique; what keeps an expression or a predicate from being compiled.
+    ///   - policies: The functions that make policies, by name.
+    ///   - makesPolicies: Whether policies are made, or only looked up.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidMappingModel` for a policy that is not
+    ///   registered, an expression that gives no objects, and names that are not unique; what keeps
+    ///   an expression or a predicate from being compiled.
     init(
         _ declaration: MappingModel, from source: ManagedObjectModel, to destination: ManagedObjectModel,
         policies: [String: @Sendable () -> EntityMigrationPolicy], makesPolicies: Bool = true
@@ -51,7 +52,7 @@ final class PolicyPlan {
         assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
         for mapping in mappings { try mapping.resolve(self, attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
-        // What is made object by object at one place is so everywhere, in the order of the mappings: the last one holds.
+        // If one rule makes links of a relationship object by object, all do, in the order of the mappings: the last one wins.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
         for mapping in mappings { mapping.makeEach(of: madeEach) }
         for rule in mappings.flatMap(\.rules) where rule.way == .field {
@@ -60,10 +61,11 @@ final class PolicyPlan {
         }
     }
 
-    /// What becomes of pairs that objects are in already when a rule is made object by object.
+    /// Returns the treatment of existing pairs when a rule is made object by object.
     ///
-    /// Both ends of a pair say it, or one for both. So what the other end said stays, in a relationship that is its own inverse and in one
-    /// with a to-one inverse; but for what the first pass wrote as if every object kept its key.
+    /// Both ends of a pair give it, or one end gives it for both. So pairs from the other end stay,
+    /// in a relationship that is its own inverse or has a to-one inverse. The exception is what the
+    /// first pass wrote as if every object kept its key.
     func manner(of rule: RelationshipRule) -> DestinationContent.Manner {
         guard rule.way == .each, let inverse = rule.relationship.inverse else { return .replacing }
         if destination.relationships[inverse].isToMany { return rule.relationship.isReflexive ? .adding : .replacing }
@@ -84,7 +86,7 @@ final class PolicyPlan {
         return isMade ? make() : nil
     }
 
-    /// The mapping with a name; throws code `invalidRequest`, naming the nearest one.
+    /// Returns the mapping with a name; throws code `invalidRequest`, naming the nearest one.
     func requireMapping(_ name: String) throws(StoreError) -> PolicyMapping {
         guard let number = numbers[name] else {
             let hint = nearestName(to: name, among: mappings.map(\.declaration.name)).map { "did you mean '\($0)'?" }
@@ -95,7 +97,8 @@ final class PolicyPlan {
         return mappings[number]
     }
 
-    /// The mappings that make objects of an entity of the destination, or of subentities, of such of the source.
+    /// Returns the mappings that make objects of a destination entity, or of subentities, from
+    /// objects of a source entity.
     func makers(from source: Int, to destination: Int) -> [PolicyMapping] {
         mappings.filter { mapping in
             guard let from = mapping.source, let to = mapping.destination else { return false }
@@ -104,8 +107,8 @@ final class PolicyPlan {
         }
     }
 
-    /// Whether a to-one relationship of a mapping's objects gets what to-one references of the
-    /// source say, by a mapping of its to-one inverse.
+    /// Whether to-one references of the source give a to-one relationship of a mapping's objects,
+    /// by a mapping of its to-one inverse.
     func isGivenByReferences(_ number: Int, of mapping: PolicyMapping) -> Bool {
         guard let inverse = destination.relationships[number].inverse, inverse != number,
             destination.relationships[number].storage == .field, destination.relationships[inverse].storage == .field,
@@ -121,7 +124,8 @@ final class PolicyPlan {
 
     // MARK: Keys
 
-    /// Objects keep their keys in a hierarchy of the destination that takes objects of one hierarchy of the source only.
+    /// Objects keep their keys in a hierarchy of the destination that takes objects of one
+    /// hierarchy of the source only.
     private func resolveKeys() {
         for root in destination.roots {
             let makers = mappings.filter { $0.source != nil && $0.destination?.root == root }
@@ -136,7 +140,7 @@ final class PolicyPlan {
         }
     }
 
-    /// By root of the destination: the highest key that an object of it may keep.
+    /// Returns, by root of the destination, the highest key that an object of it may keep.
     func lastKeys(_ snapshot: any StoreSnapshot) throws(StoreError) -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         for mapping in mappings where mapping.keepsKeys {
@@ -154,7 +158,7 @@ final class PolicyMapping {
     let source: ManagedObjectModel.Entity?
     let destination: ManagedObjectModel.Entity?
     let policy: EntityMigrationPolicy?
-    /// Whether an object has the key of the one that it was made of, if that is free.
+    /// Whether an object keeps the key of its source object, if that key is free.
     var keepsKeys = false
     /// The other mappings that take objects of the same entity into the same hierarchy.
     var siblings: [Int] = []
@@ -162,7 +166,7 @@ final class PolicyMapping {
     private var attributes: StandardAttributes?
     /// The highest key that was kept.
     private var lastKeptKey: Int64 = 0
-    /// How many objects it took, and how many the standard behavior made.
+    /// The number of objects it took, and the number that the standard behavior made.
     var readCount = 0
     private(set) var standardCount = 0
     /// By attribute: how many IDs became null after the first pass.
@@ -203,7 +207,8 @@ final class PolicyMapping {
         for index in rules.indices { rules[index].way = rules[index].way(of: self, plan) }
     }
 
-    /// Makes object by object what would be made with all links of one of these relationships together.
+    /// Makes object by object what would be made with all links of one of these relationships
+    /// together.
     func makeEach(of owners: Set<Int>) {
         for index in rules.indices
         where rules[index].way == .links && rules[index].linkOwner.map(owners.contains) == true {
@@ -211,13 +216,13 @@ final class PolicyMapping {
         }
     }
 
-    /// What it says of a relationship of its objects; nil for nothing.
+    /// Returns the rule for a relationship of its objects, or nil.
     func rule(of relationship: Int) -> RelationshipRule? { rules.first { $0.relationship.number == relationship } }
 
     /// Whether an object that the standard behavior makes must have a value for an attribute.
     func demands(_ field: RecordLayout.Field) -> Bool { attributes?.demands(field) ?? true }
 
-    /// What the attributes are made with, once the source can be read.
+    /// Prepares the attributes, once the source can be read.
     func prepare(_ source: MigrationSource) throws(StoreError) {
         try attributes?.prepare(source, rules: rules)
     }
@@ -242,7 +247,7 @@ final class PolicyMapping {
         return made
     }
 
-    /// The key of the source object, or a new one where another object has it.
+    /// Returns the key of the source object, or a new one if another object has it.
     private func key(for object: SourceObject, root: Int, _ session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []

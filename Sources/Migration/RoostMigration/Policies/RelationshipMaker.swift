@@ -3,8 +3,9 @@ internal import RoostQuery
 
 /// The second pass for the objects of one entity mapping.
 ///
-/// What the rules ``RelationshipRule/Way/field`` wrote in the first pass stands as long as every object that they can lead to kept its key;
-/// otherwise it is made again here. Links come later, all together; but for an object whose links a policy looks at or sets.
+/// What the rules ``RelationshipRule/Way/field`` wrote in the first pass is kept if every object
+/// that they can refer to kept its key; otherwise it is made again here. Links are made later, all
+/// together, except for an object whose links a policy reads or sets.
 final class RelationshipMaker {
     let mapping: PolicyMapping
     private let exceptions: RelationshipExceptions
@@ -39,7 +40,7 @@ final class RelationshipMaker {
         self.compiled = compiled
     }
 
-    /// Whether what a rule wrote in the first pass is what it says now.
+    /// Whether what a rule wrote in the first pass is still right.
     private static func isClean(
         _ rule: RelationshipRule, _ mapping: PolicyMapping, _ session: MigrationSession
     ) throws(StoreError) -> Bool {
@@ -58,7 +59,7 @@ final class RelationshipMaker {
         return true
     }
 
-    /// Whether the mapping's objects need not be looked at.
+    /// Whether the mapping's objects need no work.
     var isIdle: Bool { mapping.policy == nil && eachRules.isEmpty }
     /// Whether its objects must be read.
     var makesEach: Bool { !eachRules.isEmpty }
@@ -71,8 +72,8 @@ final class RelationshipMaker {
     ///
     /// - Parameters:
     ///   - object: The object.
-    ///   - sources: What it was made of, where that is known already.
-    ///   - callback: What the policy does with it.
+    ///   - sources: The source objects, if they are known already.
+    ///   - callback: The policy's work on the object.
     /// - Throws: What the callback and the expressions of the mapping throw.
     func make(_ object: DestinationObject, sources: [SourceObject]?, _ callback: () throws -> Void) throws {
         self.object = object
@@ -88,7 +89,7 @@ final class RelationshipMaker {
         for index in mapping.rules.indices { try exceptions.leaveOut(object, mapping, rule: index) }
     }
 
-    /// Does what the rules say for the current object.
+    /// Applies the rules to the current object.
     func makeStandardRelationships(_ session: MigrationSession) throws {
         hasStandard = true
         for index in eachRules { try make(index) }
@@ -107,7 +108,7 @@ final class RelationshipMaker {
         return found
     }
 
-    /// Sets the relationship of a rule to what it says.
+    /// Sets the relationship of a rule to what the rule gives.
     func make(_ index: Int, of object: DestinationObject, sources: [SourceObject]) throws {
         let rule = mapping.rules[index]
         let manner = session.plan.manner(of: rule)
@@ -118,7 +119,7 @@ final class RelationshipMaker {
                 try session.content.setGiven(rule.relationship, of: object, to: destinations)
                 continue
             }
-            // Of an object that was made of several, the last one decides.
+            // If an object was made of several, the last one decides.
             if position > 0, manner == .adding, !rule.relationship.isToMany, !destinations.isEmpty {
                 try session.content.set(rule.relationship, of: object, to: [])
             }
@@ -129,7 +130,7 @@ final class RelationshipMaker {
         }
     }
 
-    /// What a rule says for a source object.
+    /// Returns the destinations that a rule gives for a source object.
     private func destinations(
         _ rule: RelationshipRule, _ index: Int, _ source: SourceObject, _ object: DestinationObject
     ) throws -> [DestinationObject] {
@@ -179,7 +180,8 @@ final class RelationshipMaker {
         }
     }
 
-    /// Makes the fields of the objects for which a policy left the standard behavior out: the other side may give them all the same.
+    /// Sets the fields of the objects for which a policy left the standard behavior out, because
+    /// the other side may still give them values.
     func settle(_ index: Int) throws {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
@@ -198,7 +200,7 @@ final class RelationshipMaker {
         }
     }
 
-    /// Whether the rule of the inverse holds for an object that a rule leads to.
+    /// Whether the rule of the inverse applies to an object that a rule refers to.
     private func isGiven(_ rule: RelationshipRule, by object: DestinationObject) throws(StoreError) -> Bool {
         guard let inverse = rule.relationship.inverse else { return false }
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
@@ -211,9 +213,9 @@ final class RelationshipMaker {
         return false
     }
 
-    // MARK: What policies do meanwhile
+    // MARK: Actions of policies
 
-    /// Makes the links of the current object before a policy looks at them.
+    /// Makes the links of the current object before a policy reads them.
     func willRead(_ relationship: ManagedObjectModel.Relationship, of object: DestinationObject) throws(StoreError) {
         guard hasStandard, self.object == object,
             let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number }),
@@ -236,7 +238,7 @@ final class RelationshipMaker {
 }
 
 extension MigrationSession {
-    /// The source objects that an object was made of.
+    /// Returns the source objects that an object was made of.
     func sources(of object: DestinationObject, in mapping: Int) throws(StoreError) -> [SourceObject] {
         var found: [AssociationTable.Object] = []
         try associations.appendSources(of: .init(entity: object.entityNumber, key: object.key), in: mapping, to: &found)
@@ -245,12 +247,14 @@ extension MigrationSession {
     }
 }
 
-/// The objects for which rules do not hold: because a policy left the standard behavior out, or set the relationship itself.
+/// The objects to which rules do not apply, because a policy left the standard behavior out or set
+/// the relationship itself.
 final class RelationshipExceptions {
     private let leftOut: AssociationTable
     private let setByPolicy: AssociationTable
     private let firstRule: [Int]
-    /// The relationships that a policy set in the second pass of an object whose turn it was not.
+    /// The relationships that a policy set in the second pass for other objects than the current
+    /// one.
     private(set) var setElsewhere: Set<Int> = []
 
     init(_ plan: PolicyPlan, directories: [String]) {
@@ -299,7 +303,7 @@ final class RelationshipExceptions {
         return leftOut.count(in: number) > 0 || setByPolicy.count(in: number) > 0
     }
 
-    /// The objects for which the standard behavior was left out.
+    /// Returns the objects for which the standard behavior was left out.
     func leftOut(_ mapping: PolicyMapping, rule: Int) throws(StoreError) -> AssociatedObjects {
         try leftOut.destinations(in: firstRule[mapping.number] + rule)
     }

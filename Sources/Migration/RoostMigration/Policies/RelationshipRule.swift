@@ -1,22 +1,24 @@
 internal import RoostCore
 
-/// What a relationship mapping gives one relationship of the objects of an entity mapping.
+/// The rule by which a relationship mapping fills one relationship of an entity mapping's objects.
 struct RelationshipRule {
-    /// Where the destinations come from.
+    /// The origin of the destinations.
     enum Origin {
-        /// What entity mappings made of the objects that a relationship of the source leads to.
+        /// The successors, by entity mappings, of the objects that a source relationship refers to.
         case related(ManagedObjectModel.Relationship, by: [Int])
-        /// What entity mappings made of the objects that an expression about the source object gives.
+        /// The successors, by entity mappings, of the objects that an expression about the source
+        /// object gives.
         case objects(FetchRequest.Expression, by: [Int])
-        /// Everything that an entity mapping made.
+        /// All objects that an entity mapping made.
         case all(by: Int)
         /// An object of the destination that the policy names.
         case policy(PolicyExpression, PropertyMapping)
     }
 
-    /// How the standard behavior makes it.
+    /// The way the standard behavior makes it.
     enum Way {
-        /// In the field of a new object, as if every object kept its key; what turns out otherwise is made again.
+        /// In the field of a new object, as if every object kept its key; where that proves wrong,
+        /// it is made again.
         case field
         /// With all links of the relationship together.
         case links
@@ -30,14 +32,15 @@ struct RelationshipRule {
     let relationship: ManagedObjectModel.Relationship
     let origin: Origin
     var way = Way.each
-    /// By entity number of the source: the number of the entity that its objects become with their keys, −1 for none.
+    /// By entity number of the source: the number of the entity that its objects become with their
+    /// keys, −1 for none.
     private let kept: [Int32]
     private let from: RecordLayout.Field?
     private let fromOrder: RecordLayout.Field?
     private let to: RecordLayout.Field?
     private let toOrder: RecordLayout.Field?
 
-    /// Resolves the rule; nil where the mapping says nothing.
+    /// Resolves the rule; nil if the mapping says nothing.
     init?(
         _ relationship: ManagedObjectModel.Relationship, _ mapping: EntityMapping, _ source: ManagedObjectModel.Entity,
         _ plan: PolicyPlan
@@ -122,7 +125,7 @@ struct RelationshipRule {
         )
     }
 
-    /// The entity mappings whose objects it can lead to.
+    /// The entity mappings whose objects it can refer to.
     var targets: [Int] {
         switch origin {
         case .related(_, let targets), .objects(_, let targets): targets
@@ -139,14 +142,14 @@ struct RelationshipRule {
         return owner
     }
 
-    /// How the rule of a mapping is made.
+    /// Returns the way to make the rule for a mapping.
     func way(of mapping: PolicyMapping, _ plan: PolicyPlan) -> Way {
         guard case .related(let related, let targets) = origin else { return .each }
         switch relationship.storage {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
-                // Of a one-to-one relationship whose other end is not kept, that end may have pairs which this one has not.
+                // If one end of a one-to-one relationship is not kept, it may have pairs that this end lacks.
                 return OneSidedPairs.areKept(by: related, plan.source) ? .each : .field
             }
             // One to one: each side has a field, which both rules must fill alike.
@@ -166,7 +169,7 @@ struct RelationshipRule {
         }
     }
 
-    /// Whether the rules of all targets lead back by the inverse.
+    /// Whether the rules of all targets refer back by the inverse.
     private func isGivenBack(
         _ inverse: Int, _ origin: Int?, by targets: [Int], to mapping: PolicyMapping, _ plan: PolicyPlan
     ) -> Bool {
@@ -182,7 +185,7 @@ struct RelationshipRule {
 
     // MARK: Fields
 
-    /// How the field of a new object is set as if every object kept its key; nil where it is not.
+    /// Returns the plan to set the field of a new object as if every object kept its key, or nil.
     func reference(_ source: ManagedObjectModel) -> ReferencePlan? {
         guard way == .field, let from, let to, case .related(let related, _) = origin else { return nil }
         let reachable = source.entities[related.destination].selfAndSubentities.filter {
@@ -199,12 +202,12 @@ struct RelationshipRule {
             isNewlyRequired: false)
     }
 
-    /// The place in the ordered relationship back; who had none stands where its key puts it.
+    /// Returns the place in the ordered inverse; without a place, the key gives the order.
     private func place(of record: RecordReader) -> Int64 {
         fromOrder.flatMap { record.isNull($0) ? nil : record.integer($0) } ?? record.key
     }
 
-    /// The field of the place in the ordered relationship back, and what stands there.
+    /// Returns the field for the place in the ordered inverse, and the place.
     func orderPlace(_ source: SourceObject) -> (field: RecordLayout.Field, place: Int64)? {
         guard case .related(let related, _) = origin, related.storage == .field, let toOrder else { return nil }
         return (toOrder, source.batch.records.withRecord(at: source.index) { place(of: $0) })
@@ -212,7 +215,7 @@ struct RelationshipRule {
 }
 
 extension PolicyMapping {
-    /// Whether it takes objects that a relationship of the source can lead to.
+    /// Whether it takes objects that a relationship of the source can refer to.
     func mayTake(_ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) -> Bool {
         source.map { model.entities[relationship.destination].includes($0.number) } ?? true
     }

@@ -2,8 +2,9 @@ public import RoostCore
 
 /// An object of the source of a migration.
 ///
-/// A look at a record in memory: cheap to pass on, and it keeps the batch it came in alive. Nothing is decoded before it is asked for. The
-/// source is as it was when the migration began, whatever others commit.
+/// A view of a record in memory: cheap to pass on, and it keeps its batch alive. Values are decoded
+/// only when they are read. The source is as it was when the migration began, whatever others
+/// commit.
 ///
 /// In a policy's ``EntityMigrationPolicy/createDestinationInstances(for:by:in:)``:
 ///
@@ -36,7 +37,7 @@ public struct SourceObject: ObjectValues {
     /// Every property that is not null, by name; composites as a whole.
     public func values() -> [String: Value] { batch.records.values(at: index) }
 
-    /// The object that a to-one relationship leads to; nil where it leads nowhere.
+    /// Returns the destination of a to-one relationship, or nil.
     ///
     /// Costs a look-up in the source.
     /// - Throws: `unknownProperty`, and what reading the source throws.
@@ -44,7 +45,7 @@ public struct SourceObject: ObjectValues {
         try batch.source.destinations(of: relationship, from: self).first
     }
 
-    /// The objects that a relationship leads to, in its order, or by key.
+    /// Returns the destinations of a relationship, in its order or by key.
     ///
     /// Costs a look-up in the source for the relationship and one for the objects.
     ///
@@ -54,7 +55,7 @@ public struct SourceObject: ObjectValues {
     }
 }
 
-/// Records of the source, for as long as somebody looks at one of them.
+/// Records of the source, alive while an object uses one of them.
 final class SourceBatch {
     let source: MigrationSource
     private(set) var records: RecordBatch
@@ -64,7 +65,7 @@ final class SourceBatch {
         self.records = records
     }
 
-    /// Gives the memory away, when nobody looks at a record any more.
+    /// Gives the memory away, once no object uses a record.
     func takeRecords() -> RecordBatch {
         var taken = RecordBatch(model: records.model)
         swap(&taken, &records)
@@ -72,7 +73,7 @@ final class SourceBatch {
     }
 }
 
-/// The mistakes of a policy that could not be thrown where they were made, of which the first one counts.
+/// The errors of a policy that could not be thrown where they occurred; the first one counts.
 final class PolicyFailures {
     private(set) var first: StoreError?
 
@@ -96,7 +97,7 @@ final class MigrationSource {
     private var pairs: [Int: OneSidedPairs?] = [:]
     private let options: ConversionOptions
     private let directories: [String]
-    /// What was read as a whole.
+    /// The content that was read in full.
     var found: FoundContent
 
     init(
@@ -110,13 +111,14 @@ final class MigrationSource {
         found = FoundContent(snapshot.model)
     }
 
-    /// What expressions see of the source beside the object.
+    /// The related objects that expressions can read.
     var objectGraph: any ObjectGraph { graph }
 
     /// Notes how many objects of an entity there are, once all were read.
     func note(count: Int, of entity: ManagedObjectModel.Entity) { counts[entity.number] = count }
 
-    /// How many objects an entity has, not counting those of subentities: as they were counted, or else as the last commit recorded.
+    /// Returns the number of objects of an entity, not counting those of subentities: as noted, as
+    /// the last commit recorded, or else counted.
     func count(of entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
         if let known = counts[entity.number] { return known }
         let count: Int
@@ -129,13 +131,13 @@ final class MigrationSource {
         return count
     }
 
-    /// The objects that a request asks for.
+    /// Returns the objects that a request asks for.
     func objects(_ request: FetchRequest) throws(StoreError) -> [SourceObject] {
         let cursor = try snapshot.fetch(request)
         return try objects(cursor)
     }
 
-    /// The objects with these IDs that exist, in this order.
+    /// Returns the objects with these IDs that exist, in this order.
     func objects(with ids: [ObjectID]) throws(StoreError) -> [SourceObject] {
         guard !ids.isEmpty else { return [] }
         return try objects(try snapshot.records(with: ids))
@@ -151,7 +153,8 @@ final class MigrationSource {
         }
     }
 
-    /// The IDs of the objects that a relationship leads to, in its order; of a to-many relationship under its destination entity.
+    /// Returns the IDs of the destinations of a relationship, in its order; for a to-many
+    /// relationship, with its destination entity.
     func destinationIDs(of name: String, from object: SourceObject) throws(StoreError) -> [ObjectID] {
         let entity = model.entities[object.entityNumber]
         let relationship = try model.requireRelationship(RelationshipName(entity.name, name: name))
@@ -174,7 +177,7 @@ final class MigrationSource {
         return keys.map { ObjectID(destination, key: $0) }
     }
 
-    /// The pairs of a one-to-one relationship that only its other end has; nil for none.
+    /// Returns the pairs of a one-to-one relationship that only its other end has, or nil.
     private func pairs(of relationship: ManagedObjectModel.Relationship) throws(StoreError) -> OneSidedPairs? {
         if let known = pairs[relationship.number] { return known }
         let found = try OneSidedPairs.found(relationship, snapshot, options, directories: directories)

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A temporary file of pages of one size, in which those that are free again are used before it grows; for one thread.
+/// A temporary file of pages of one size, which reuses free pages before it grows; for one thread.
 final class SpillPages {
     /// The bytes that a page has room for.
     static let pageByteCount = 6144
@@ -9,10 +9,11 @@ final class SpillPages {
     private let file: SpillFile
     private var pageCount = 0
     private var freePages: [Int] = []
-    /// How many pages were written in all.
+    /// The number of pages written in all.
     private(set) var writtenCount = 0
 
-    /// Makes an empty file in the first of the directories that allows it; throws `ioFailure` and `noSpace`.
+    /// Makes an empty file in the first of the directories that allows it; throws `ioFailure` and
+    /// `noSpace`.
     init(inOneOf directories: [String]) throws(StoreError) {
         file = try StoreError.ofSystem { () throws(SystemFailure) in try SpillFile(inOneOf: directories) }
     }
@@ -36,7 +37,7 @@ final class SpillPages {
         return page
     }
 
-    /// The first `count` bytes of a page, as they were written.
+    /// Returns the first `count` bytes of a page, as they were written.
     func read(_ count: Int, of page: Int) throws(StoreError) -> [UInt8] {
         let bytes = try StoreError.ofSystem { () throws(SystemFailure) in
             try file.read(count, at: page * Self.pageByteCount)

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// What the standard behavior gives a new object in the first pass: its attributes, and to-one relationships as if keys were kept.
+/// The standard values of a new object in the first pass: its attributes, and to-one relationships
+/// as if keys were kept.
 final class StandardAttributes {
     private let maker: MappingPlan.Maker
     private let plan: MappingPlan
@@ -11,7 +12,7 @@ final class StandardAttributes {
     private let properties: BatchProperties
     private let demanded: Set<String>
 
-    /// Resolves the attributes of an entity mapping; nil where it makes no objects of others.
+    /// Resolves the attributes of an entity mapping; nil if it makes no objects of source objects.
     init?(_ mapping: PolicyMapping, _ plan: MappingPlan) throws(StoreError) {
         guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
         else {
@@ -41,10 +42,11 @@ final class StandardAttributes {
         }
     }
 
-    /// Whether a new object must have a value for an attribute; what the source lacks that it must have too is taken over.
+    /// Whether a new object must have a value for an attribute; a value that the source lacks under
+    /// the same requirement may stay missing.
     func demands(_ field: RecordLayout.Field) -> Bool { demanded.contains(field.name) }
 
-    /// By attribute: how many IDs name what no entity mapping takes.
+    /// By attribute: the number of IDs of objects that no entity mapping takes.
     var lostIDs: [String: Int] { transform?.lostIDs ?? [:] }
 
     /// Compiles everything over the source.
@@ -59,7 +61,8 @@ final class StandardAttributes {
 
     /// Makes the object of a source object, with a key.
     ///
-    /// - Throws: `migrationFailed` for a value that an attribute cannot hold; what expressions and the policy throw.
+    /// - Throws: `migrationFailed` for a value that an attribute cannot hold; what expressions and
+    ///   the policy throw.
     func make(
         _ object: SourceObject, key: Int64, _ mapping: PolicyMapping, _ session: MigrationSession
     ) throws -> DestinationObject {

@@ -3,7 +3,8 @@ internal import RoostCore
 extension ChainMigration {
     /// See ``MigrationManager/planMigration(from:to:model:options:)``.
     ///
-    /// What there will be behind the first step nobody can count, so the steps are described and the first one is planned.
+    /// The objects after the first step cannot be counted yet, so the steps are described and the
+    /// first one is planned.
     func plan() throws(StoreError) -> MigrationPlan {
         let known: Self
         do throws(StoreError) { known = try knowingTheSource() } catch {
@@ -55,9 +56,10 @@ extension ChainMigration {
 }
 
 extension ChainMigration {
-    /// Adds what the steps behind the first one take, each of which is read from a store of the destination's type.
+    /// Adds the requirements of the steps after the first one; each reads a store of the
+    /// destination's type.
     ///
-    /// The time is that of as many objects all the way.
+    /// The time assumes that the number of objects stays the same.
     private func addStepsAfterFirst(
         of chain: MigrationChain, to plan: inout MigrationPlan
     ) throws(StoreError) {
@@ -77,7 +79,7 @@ extension ChainMigration {
 }
 
 extension MigrationPlan {
-    /// Makes a plan of the first step one of all steps.
+    /// Turns a plan of the first step into a plan of all steps.
     mutating func take(_ chain: MigrationChain, from source: ManagedObjectModel) {
         var model = source
         let counted = losses
@@ -88,7 +90,7 @@ extension MigrationPlan {
                 steps.isEmpty
                 ? counted
                 : remarks.filter { $0.kind == .loss }.map { "\($0.text) It is counted when the step runs." }
-            // Those of the first step are there, with what its objects say.
+            // The warnings of the first step are there already, checked against its objects.
             if !steps.isEmpty {
                 warnings += remarks.filter { $0.kind != .loss }.map { "\(step.destinationName): \($0.text)" }
             }
@@ -115,7 +117,7 @@ extension MigrationPlan {
         noteStages(of: chain)
     }
 
-    /// Says that code runs that nobody can look into.
+    /// Warns that code will run whose effects cannot be planned.
     fileprivate mutating func noteStages(of chain: MigrationChain) {
         guard chain.steps.contains(where: { $0.stage != nil }) else { return }
         warnings.append("Code of the stages runs on the way; what it does is not planned.")

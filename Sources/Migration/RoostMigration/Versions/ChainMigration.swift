@@ -12,7 +12,7 @@ struct ChainMigration: Sendable {
     /// See ``MigrationManager/migrate(from:to:model:options:)``.
     func run() throws(StoreError) -> MigrationReport { try knowingTheSource().runKnowingTheSource() }
 
-    /// The same migration, with the version that a source without a model was made with.
+    /// Returns the same migration, with the version that a source without a model was made with.
     func knowingTheSource() throws(StoreError) -> Self {
         guard case .location(let location) = source, options.conversion.sourceModel == nil,
             let version = try options.history?.version(
@@ -73,7 +73,8 @@ struct ChainMigration: Sendable {
         ).with { $0.acceptsLinks = options.conversion.acceptsLinks }
     }
 
-    /// Holds the destination's name for the time of `body`, so that nobody else publishes a store under it, or sweeps what is built.
+    /// Holds the destination's name while `body` runs, so that no other process publishes a store
+    /// under it, or sweeps away what is built.
     private func withClaim<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
         guard case .location(let location) = destination, !location.path.isEmpty,
             try registry.type(named: location.type).capabilities.contains(.file)
@@ -86,7 +87,7 @@ struct ChainMigration: Sendable {
         return try body()
     }
 
-    /// At most two stores are there at a time besides the source: the one that a step reads, and the one that it fills.
+    /// Requires space for two stores besides the source: a step's input and its output.
     func requireSpace(_ location: StoreLocation) throws(StoreError) {
         let bytes: Int
         switch source {
@@ -109,7 +110,7 @@ struct ChainMigration: Sendable {
         do throws(StoreError) {
             try options.conversion.replace(location, type, with: unpublished.location)
         } catch {
-            // The first error is the one to tell; what stays is swept by the next one who writes there.
+            // The first error counts; the next process that writes there sweeps what remains.
             try? type.destroy(unpublished.location)
             throw error
         }
@@ -117,10 +118,10 @@ struct ChainMigration: Sendable {
 }
 
 extension MigrationOptions {
-    /// Whether the way leads over more than the two models.
+    /// Whether the migration may use more versions than the two models.
     var hasVersions: Bool { history != nil || stages != nil }
 
-    /// The steps from the model of a store to another one, as these options say.
+    /// Returns the steps from the model of a store to another one, as these options say.
     func chain(
         from source: ManagedObjectModel, to model: ManagedObjectModel, storeAt location: StoreLocation
     ) throws(StoreError) -> MigrationChain {
@@ -136,7 +137,8 @@ extension MigrationOptions {
 }
 
 extension StoreFile {
-    /// Throws code `noSpace` unless there is room for some stores that are a fifth larger than one is, and the bytes to be kept free.
+    /// Throws code `noSpace` unless there is room for some stores that are a fifth larger than one
+    /// is, and the bytes to be kept free.
     static func requireSpace(
         forStoresOf bytes: Int, count: Int, besideStoreAt path: String, reserving reserved: Int
     ) throws(StoreError) {

@@ -1,19 +1,21 @@
 internal import RoostCore
 
-/// Runs the steps of a chain, each into a store of its own that nobody else can see; memory is bounded as it is for one step.
+/// Runs the steps of a chain, each into an unpublished store of its own; memory is bounded as it is
+/// for one step.
 struct ChainRun: Sendable {
     /// The steps; at least one.
     let chain: MigrationChain
-    /// Where the result goes in the end: its type is that of all stores in between, which are made beside it.
+    /// The final destination; all intermediate stores have its type and are made beside it.
     let destination: ConversionEndpoint
     let options: MigrationOptions
     let registry: StoreRegistry
 
-    /// What a run gives.
+    /// The result of a run.
     struct Outcome: Sendable {
-        /// The finished store, open; nil when the destination is an open store, which has the result itself.
+        /// The finished store, open; nil when the destination is an open store, which has the
+        /// result itself.
         var store: UnpublishedStore?
-        /// What was done, step by step; URLs, bytes and seconds of the whole are the caller's.
+        /// The report, step by step; the caller sets URLs, bytes and seconds of the whole.
         var report: MigrationReport
     }
 
@@ -28,7 +30,7 @@ struct ChainRun: Sendable {
         var current = source
         var held: UnpublishedStore?
         var reports: [MigrationReport] = []
-        /// Of a source that a handler gets a copy of: how that was made.
+        /// The report of copying the source for a handler.
         var copying: ConversionReport?
         do throws(StoreError) {
             for (position, step) in chain.steps.enumerated() {
@@ -40,7 +42,7 @@ struct ChainRun: Sendable {
                     }
                     if let held { try call(handler, held.store, stage, step) }
                 }
-                // With the metadata that handlers left, what they removed included.
+                // With the metadata as handlers left it.
                 let next = try next(after: position, step, try held?.store.metadata() ?? identity)
                 let target: any PersistentStore
                 if let next { target = next.store } else { target = try openDestination }
@@ -76,7 +78,7 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// The store that a step fills; nil for the last one into an open store.
+    /// Returns the store that a step fills; nil for the last step into an open store.
     private func next(
         after position: Int, _ step: MigrationChain.Step, _ identity: StoreMetadata
     ) throws(StoreError) -> UnpublishedStore? {
@@ -85,7 +87,8 @@ struct ChainRun: Sendable {
             beside: place, model: step.model, identity: identity, options: options.conversion, registry: registry)
     }
 
-    /// Beside which store the stores in between are made: nowhere for an open destination, which may be of any type.
+    /// The location beside which the intermediate stores are made; its path is empty if the
+    /// destination is neither a file nor on a server.
     private var place: StoreLocation {
         switch destination {
         case .location(let location): return location
@@ -95,7 +98,7 @@ struct ChainRun: Sendable {
         }
     }
 
-    /// A copy of the source that a handler may change, and how it was made.
+    /// Returns a copy of the source that a handler may change, and the report of copying.
     private func copy(
         _ source: ConversionEndpoint, _ identity: StoreMetadata
     ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
@@ -158,7 +161,7 @@ struct ChainRun: Sendable {
         try options.conversion.cancellation?.check()
     }
 
-    /// Makes a step's report say what the store holds after code changed it.
+    /// Updates a step's report to what the store holds after code changed it.
     private func takeOver(
         _ store: any PersistentStore, into report: inout MigrationReport
     ) throws(StoreError) {
@@ -176,16 +179,16 @@ struct ChainRun: Sendable {
 }
 
 extension MigrationReport {
-    /// Says what the copy of the source came to that the first step read.
+    /// Adds the report of copying the source for the first step.
     fileprivate mutating func begin(with copying: ConversionReport) {
         sourceDigest = copying.digest
         skipped = copying.skipped + skipped
         warnings = copying.warnings + Self.warnings(of: copying.dangling) + warnings
     }
 
-    /// The report of a whole chain; nil without steps.
+    /// Joins the reports of a whole chain; nil without steps.
     ///
-    /// Of one step it is that one; of several it has theirs as ``steps``.
+    /// For one step the result is its report; for several, ``steps`` contains theirs.
     init?(joining steps: [MigrationReport]) {
         guard let first = steps.first, var report = steps.last else { return nil }
         if steps.count > 1 {

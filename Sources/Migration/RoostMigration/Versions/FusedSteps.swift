@@ -1,11 +1,14 @@
 internal import RoostCore
 
-/// Makes one step of several inferred ones, where both come to the same: the store is read and written once instead of each time.
+/// Combines several inferred steps into one with the same result, so that the store is read and
+/// written only once.
 ///
-/// They do where each entity and each property of the last version comes, step by step, from where the mapping inferred over all of them
-/// takes it, and where what a version in between says about a property (its default, whether it may be null, its order, where it
-/// leads) is what the first or the last version says: only those two then have a part in the value. What a version in between would have
-/// refused, such as a value that is there twice under a uniqueness constraint, is not refused when it has gone by the last one.
+/// Two conditions ensure the same result. Each entity and each property of the last version must
+/// come, step by step, from where the mapping inferred over all steps takes it. What an
+/// intermediate version says about a property (its default, whether it may be null, its order, its
+/// destination) must be what the first or the last version says, so that only those two affect the
+/// value. Data that only an intermediate version would refuse, such as a duplicate value under a
+/// uniqueness constraint, is not refused.
 struct FusedSteps {
     private typealias Entity = ManagedObjectModel.Entity
 
@@ -14,18 +17,19 @@ struct FusedSteps {
     /// For each step, the entity mappings by destination entity.
     private let steps: [[EntityName: EntityMapping]]
 
-    /// The mapping model that does in one step what `steps` do one by one; nil where no inferred one does.
+    /// Returns the mapping model that does in one step what `steps` do one by one; nil if no
+    /// inferred one does.
     ///
     /// - Parameters:
     ///   - steps: The inferred mapping models; more than one.
-    ///   - models: The versions between which they lead, one more than the steps.
-    ///   - options: How the steps were inferred.
-    /// - Returns: The mapping model; nil where the steps must stay.
+    ///   - models: The versions that the steps connect, one more than the steps.
+    ///   - options: The options with which the steps were inferred.
+    /// - Returns: The mapping model; nil if the steps must stay.
     static func mapping(
         of steps: [MappingModel], between models: [ManagedObjectModel], options: MappingModel.InferenceOptions
     ) -> MappingModel? {
         guard let first = models.first, let last = models.last, models.count == steps.count + 1,
-            // Where it cannot be inferred at once the steps stay as they are.
+            // If it cannot be inferred in one step, the steps stay as they are.
             let direct = try? MappingModel.inferred(from: first, to: last, options: options)
         else { return nil }
         let fused = FusedSteps(models: models, steps: steps.map(byDestination))
@@ -44,7 +48,7 @@ struct FusedSteps {
 
     private func agrees(_ direct: EntityMapping, _ entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
-        // New on the way: no version has objects of it before.
+        // New on the way: no earlier version has objects of it.
         guard line.count == models.count else { return direct.sourceEntity == nil }
         guard direct.sourceEntity == line[0].name, line.allSatisfy({ $0.isAbstract == entity.isAbstract }) else {
             return false
@@ -64,15 +68,17 @@ struct FusedSteps {
         return true
     }
 
-    /// Whether every version in between says what the first or the last one says; of something new, what the last one says.
+    /// Whether every intermediate version says what the first or the last one says; for something
+    /// new, what the last one says.
     private func agrees<Shape: Equatable>(_ shapes: [Shape?], isNew: Bool) -> Bool {
         guard let first = shapes.first, let last = shapes.last else { return false }
         return shapes.allSatisfy { $0 != nil && ($0 == last || (!isNew && $0 == first)) }
     }
 
-    // MARK: Where things come from
+    // MARK: Origins
 
-    /// What an entity is in each version, oldest first, as far back as there are objects of it; nil where that cannot be said.
+    /// Returns the entity in each version, oldest first, back to the first version with objects of
+    /// it; nil if that cannot be determined.
     private func line(of name: EntityName) -> [Entity]? {
         var line: [Entity] = []
         var name: EntityName? = name
@@ -87,13 +93,14 @@ struct FusedSteps {
         return line
     }
 
-    /// Where the value of a property comes from.
+    /// The origin of a property's value.
     private enum Origin: Equatable {
-        /// From the property of the first version with this name; `names` are those in the versions, oldest first.
+        /// From a property of the first version; `names` are its names in the versions, oldest
+        /// first.
         case property(names: [String])
-        /// From nowhere; the names are those since it is there.
+        /// From nowhere, because the property is new; `names` are its names since it exists.
         case new(names: [String])
-        /// From what is more than a property.
+        /// From more than a property.
         case other
 
         var isNew: Bool {
@@ -127,7 +134,7 @@ struct FusedSteps {
         return .property(names: names)
     }
 
-    /// What one entity mapping says about a property.
+    /// Returns what one entity mapping says about a property.
     private func property(_ name: String, _ mapping: EntityMapping, _ mappings: Mappings) -> Origin {
         if mapping.type == .copy { return .property(names: [name]) }
         let all = mapping[keyPath: mappings]
@@ -148,9 +155,9 @@ struct FusedSteps {
         }
     }
 
-    // MARK: What versions say about them
+    // MARK: Definitions by version
 
-    /// The names of a property, each with the version that has it.
+    /// Returns the names of a property, each with the version that has it.
     private func places(_ origin: Origin) -> [(name: String, version: Int)] {
         let names: [String]
         switch origin {
@@ -161,13 +168,13 @@ struct FusedSteps {
         return names.enumerated().map { ($1, first + $0) }
     }
 
-    /// What each version says about an attribute, as far as it has a part in values.
+    /// Returns each version's definition of an attribute, reduced to what affects values.
     private func shapes(_ name: String, _ origin: Origin, _ line: [Entity]) -> [AttributeDescription?] {
         places(origin).map { name, version in
             guard var attribute = line[version].attribute(name), attribute.isStored else { return nil }
             attribute.name = ""
             attribute.renamingIdentifier = nil
-            // What is inferred widens types, which comes to the same however many times it is done.
+            // Inference widens types, and widening several times gives the same as widening once.
             if attribute.type != .composite { attribute.type = .undefined }
             attribute.validation = AttributeValidation()
             attribute.versionHashModifier = nil
@@ -176,7 +183,7 @@ struct FusedSteps {
         }
     }
 
-    /// How a relationship is kept.
+    /// The part of a relationship's definition that affects values.
     private struct Lead: Equatable {
         var isToMany: Bool
         var isOrdered: Bool
@@ -184,7 +191,8 @@ struct FusedSteps {
         var counts: [Int?]
     }
 
-    /// How each version keeps a relationship; nil for one in which it leads to other objects, or back by another one, than in the last.
+    /// Returns each version's definition of a relationship; nil for a version in which it has other
+    /// destinations, or another inverse, than in the last.
     private func leads(_ name: String, _ origin: Origin, _ line: [Entity]) -> [Lead?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)

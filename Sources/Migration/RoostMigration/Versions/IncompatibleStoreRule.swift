@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// What becomes of a store that was made with another model than the program's.
+/// The treatment of a store that was made with another model than the program's.
 ///
 /// ```swift
 /// let store = try Store.open(
@@ -11,14 +11,16 @@ internal import RoostCore
 public enum IncompatibleStoreRule: Sendable {
     /// It is not opened: code `modelMismatch`, with what differs.
     case refuse
-    /// It is migrated in place, then opened; see ``MigrationManager/migrateInPlace(_:model:options:)``.
+    /// It is migrated in place, then opened; see
+    /// ``MigrationManager/migrateInPlace(_:model:options:)``.
     ///
-    /// ``MigrationOptions/infersMappingModel`` says whether that may happen without a mapping model, and
-    /// ``MigrationOptions/keepsBackup`` whether the old store stays beside the new one.
+    /// ``MigrationOptions/infersMappingModel`` says whether that may happen without a mapping
+    /// model, and ``MigrationOptions/keepsBackup`` whether the old store stays beside the new one.
     case migrate(MigrationOptions)
-    /// Its content is given up: an empty store takes its place.
+    /// It is replaced by an empty store, and its content is lost.
     ///
-    /// For stores whose content can be had again, such as caches. So is a store that is damaged. A file
-    /// that is no store of the type at all, or one of another version of its format, stays and is refused.
+    /// For stores whose content can be had again, such as caches. A damaged store is replaced too.
+    /// A file that is not a store of the type, or that has another version of its format, stays and
+    /// is refused.
     case recreate
 }

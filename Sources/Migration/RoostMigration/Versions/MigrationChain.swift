@@ -1,22 +1,22 @@
 public import RoostCore
 
-/// The steps that bring a store from the model that it has to another one, each with its mapping model.
+/// The steps that bring a store from its model to another one, each with its mapping model.
 struct MigrationChain: Sendable {
     /// One migration of the whole store.
     struct Step: Sendable {
-        /// What the version is called that the step begins at.
+        /// The name of the version at which the step begins.
         var sourceName: String
-        /// What the version is called that the step leads to.
+        /// The name of the version at which the step ends.
         var destinationName: String
         /// The model of the step's result.
         var model: ManagedObjectModel
-        /// What becomes of what.
+        /// The mapping model of the step.
         var mapping: MappingModel
         /// Whether the mapping model was inferred.
         var isInferred: Bool
         /// The stage that the step carries out; nil outside a staged migration.
         var stage: CustomMigrationStage?
-        /// What the stage is called; nil outside a staged migration.
+        /// The name of the stage; nil outside a staged migration.
         var label: String?
     }
 
@@ -25,9 +25,10 @@ struct MigrationChain: Sendable {
     /// The way that was taken and why, for people; nil without a choice.
     var way: String?
 
-    /// The step that leads directly to a model, by a given mapping model or an inferred one.
+    /// Returns the one step to a model, by a given mapping model or an inferred one.
     ///
-    /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` where nothing may be inferred.
+    /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` where nothing may be
+    ///   inferred.
     static func direct(
         from source: ManagedObjectModel, to model: ManagedObjectModel, _ options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
@@ -52,15 +53,16 @@ struct MigrationChain: Sendable {
 }
 
 extension MigrationChain {
-    /// The chain with one step for as many inferred ones as come to the same in one; see ``FusedSteps``.
+    /// Returns the chain with inferred steps combined where one step gives the same result; see
+    /// ``FusedSteps``.
     ///
     /// - Parameters:
-    ///   - source: The model that the first step begins at.
-    ///   - options: How the steps were inferred.
-    /// - Returns: The chain, itself where nothing comes to the same.
+    ///   - source: The model at which the first step begins.
+    ///   - options: The options with which the steps were inferred.
+    /// - Returns: The chain, unchanged if no steps can be combined.
     func fusing(from source: ManagedObjectModel, _ options: MappingModel.InferenceOptions) -> MigrationChain {
         var fused: [Step] = []
-        // Of the last step of `fused`: what it was made of.
+        // The models and mappings that the last step of `fused` combines.
         var (models, mappings) = ([source], [MappingModel]())
         for step in steps {
             if let last = fused.last, last.isInferred, step.isInferred, last.stage == nil, step.stage == nil {
@@ -81,12 +83,12 @@ extension MigrationChain {
 }
 
 extension ManagedObjectModel {
-    /// What the model calls its version; nil where it says nothing.
+    /// The name of the model's version, or nil.
     var versionName: String? { versionIdentifiers.first { !$0.isEmpty } }
 }
 
 extension ModelHistory {
-    /// The steps from the model of a store to a version of the history.
+    /// Returns the steps from the model of a store to a version of the history.
     ///
     /// - Parameters:
     ///   - source: The model of the store.
@@ -94,8 +96,9 @@ extension ModelHistory {
     ///   - location: The store, for messages.
     ///   - options: Whether and how mappings are inferred.
     /// - Returns: The steps; none for a store that has the model already.
-    /// - Throws: `invalidRequest` for a target that is no version; `unknownModelVersion`, `newerModelVersion`; `mappingNotInferable`
-    ///   where no way leads to the target, with what stands against each step.
+    /// - Throws: `invalidRequest` for a target that is not a version; `unknownModelVersion`,
+    ///   `newerModelVersion`; `mappingNotInferable` if the target cannot be reached, with the
+    ///   obstacles of each step.
     func chain(
         from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
         _ options: MigrationOptions
@@ -119,7 +122,7 @@ extension ModelHistory {
         return chain
     }
 
-    /// The version that a store is at; nil when it stores what the target does.
+    /// Returns the version that a store is at; nil if it stores what the target does.
     private func start(
         of source: ManagedObjectModel, notBehind end: Int, storeAt location: StoreLocation
     ) throws(StoreError) -> Int? {
@@ -136,7 +139,7 @@ extension ModelHistory {
 }
 
 extension StoreError {
-    /// A store of another model that no mapping model brings to the one that is wanted.
+    /// An error about a store of another model without a mapping model to the target.
     static var noMappingModel: StoreError {
         StoreError(
             .modelMismatch,
@@ -144,7 +147,8 @@ extension StoreError {
         )
     }
 
-    /// A store whose model is none of the known versions: says which one comes nearest, and what differs.
+    /// An error about a store whose model is none of the known versions, with the nearest version
+    /// and the differences.
     static func unknownModelVersion(
         _ location: StoreLocation, _ model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
     ) -> StoreError {
@@ -166,11 +170,12 @@ extension StoreError {
 }
 
 extension StoreError.Code {
-    /// The store's model is none of the versions that are known: older than all of them, or of another program.
+    /// The store's model is none of the versions that are known: older than all of them, or of
+    /// another program.
     ///
     /// Nothing was changed.
     public static let unknownModelVersion = Self("unknownModelVersion")
-    /// The store has a version of the model that comes behind the one to migrate to.
+    /// The store has a version of the model that comes after the target version.
     ///
     /// Nothing was changed. Use a newer program.
     public static let newerModelVersion = Self("newerModelVersion")

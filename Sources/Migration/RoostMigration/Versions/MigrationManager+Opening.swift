@@ -2,18 +2,21 @@ public import RoostCore
 internal import RoostFiles
 
 extension MigrationManager {
-    /// Opens a store for a program's model, creates it where there is none, and deals with one of another model as the rule says.
+    /// Opens a store for a program's model, creates it if it does not exist, and treats a store of
+    /// another model as the rule says.
     ///
-    /// A compatible store is opened and nothing else: its objects stay. What is done with an incompatible one is done to the whole store
-    /// in one step; of several processes that open it at once one does it, and the others find it done. Costs what opening costs
-    /// unless there is something to do.
+    /// A compatible store is only opened: its objects stay. An incompatible one is treated as a
+    /// whole, in one step; if several processes open it at once, one does it, and the others find
+    /// it done. If there is nothing to do, it costs what opening costs.
     ///
     /// - Parameters:
-    ///   - description: Where the store is and how to open it; its ``StoreOptions/model`` is the program's.
-    ///   - rule: What becomes of a store of another model.
+    ///   - description: The location of the store and the options for opening it; its
+    ///     ``StoreOptions/model`` is the program's.
+    ///   - rule: The treatment of a store of another model.
     /// - Returns: The open store, with the program's model.
-    /// - Throws: `invalidModel` without a model; `readOnly` where a store would have to be made or changed that is opened read-only;
-    ///   what opening, creating and migrating throw; `notAStore` for a file that is no store, whatever the rule.
+    /// - Throws: `invalidModel` without a model; `readOnly` if a store that is opened read-only
+    ///   would have to be made or changed; what opening, creating and migrating throw; `notAStore`
+    ///   for a file that is not a store, whatever the rule.
     public func openOrCreateStore(
         _ description: PersistentStoreDescription, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {
@@ -65,7 +68,7 @@ extension MigrationManager {
             underlying: refusal)
     }
 
-    /// Puts an empty store in the place of the one that is there.
+    /// Replaces the store by an empty one.
     private func recreate(
         _ description: PersistentStoreDescription, _ model: ManagedObjectModel
     ) throws(StoreError) {
@@ -94,14 +97,14 @@ extension MigrationManager {
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
                     .replace(location, type, with: new)
             } catch {
-                // The damage reaches what the type would bring in order first. A crash right here leaves no store, which is as good as
-                // an empty one.
+                // The type cannot bring the damaged store in order before replacing it, so it is removed first. A crash right here leaves no store,
+                // which is as good as an empty one.
                 guard error.code == .corrupted else { throw error }
                 try type.destroy(location)
                 try type.replace(location, with: new, overwriting: false)
             }
         } catch {
-            // The first error is the one to tell; what stays is swept by the next one who writes there.
+            // The first error counts; the next process that writes there sweeps what remains.
             try? type.destroy(new)
             throw error.naming(location.path)
         }
@@ -109,7 +112,7 @@ extension MigrationManager {
 }
 
 extension MigrationOptions {
-    /// The options with those that say how the store is opened.
+    /// Returns these options with the options for opening the store.
     fileprivate func opening(_ description: PersistentStoreDescription) -> Self {
         var options = self
         options.conversion.sourceTypeOptions = description.options.typeOptions

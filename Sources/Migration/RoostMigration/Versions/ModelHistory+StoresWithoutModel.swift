@@ -1,7 +1,8 @@
 package import RoostCore
 
 extension ModelHistory {
-    /// The version that a store was made with which holds no model, as stores that older systems' Core Data wrote.
+    /// Returns the version that a store without a model was made with, such as a store that Core
+    /// Data on older systems wrote.
     ///
     /// Costs what opening the store does.
     ///
@@ -9,8 +10,10 @@ extension ModelHistory {
     ///   - location: The store.
     ///   - options: How to open it.
     ///   - registry: The types of store.
-    /// - Returns: The version; nil when the store holds its model, and when it was made with none of the versions.
-    /// - Throws: `invalidRequest` when it can have been made with several that do not store the same; what keeps the store from being opened.
+    /// - Returns: The version; nil when the store holds its model, and when it was made with none
+    ///   of the versions.
+    /// - Throws: `invalidRequest` when it can have been made with several that do not store the
+    ///   same; what keeps the store from being opened.
     package func version(
         ofStoreWithoutModelAt location: StoreLocation, options: StoreOptions, registry: StoreRegistry
     ) throws(StoreError) -> Version? {

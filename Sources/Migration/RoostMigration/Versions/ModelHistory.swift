@@ -19,7 +19,7 @@ public import RoostCore
 public struct ModelHistory: Sendable {
     /// One version of a model.
     public struct Version: Sendable {
-        /// What the version is called in messages and reports.
+        /// The name of the version in messages and reports.
         public let name: String
         /// The model.
         public let model: ManagedObjectModel
@@ -28,7 +28,7 @@ public struct ModelHistory: Sendable {
         public init(_ name: String, model: ManagedObjectModel) { (self.name, self.model) = (name, model) }
     }
 
-    /// A mapping model and the versions between which it leads.
+    /// A mapping model and the versions that it connects.
     package struct VersionMapping: Sendable {
         /// The position of the version whose objects it takes.
         package let source: Int
@@ -50,7 +50,7 @@ public struct ModelHistory: Sendable {
     /// Makes a history without mapping models.
     ///
     /// - Parameter versions: The versions, oldest first.
-    /// - Throws: `invalidRequest` without a version, and for a name that is there twice.
+    /// - Throws: `invalidRequest` without a version, and for a duplicate name.
     public init(_ versions: [Version]) throws(StoreError) { try self.init(versions, orderReasons: []) }
 
     /// Makes a history without mapping models whose order was found out.
@@ -78,8 +78,9 @@ public struct ModelHistory: Sendable {
     ///   - mapping: The mapping model.
     ///   - source: The name of the version whose objects it takes.
     ///   - destination: The name of the version whose objects it makes, which comes later.
-    /// - Throws: `invalidRequest` for versions that the history does not have, or has in the other order; `invalidMappingModel` with
-    ///   everything that keeps the mapping model from fitting both models.
+    /// - Throws: `invalidRequest` for versions that the history does not have, or has in the other
+    ///   order; `invalidMappingModel` with everything that keeps the mapping model from fitting
+    ///   both models.
     public mutating func add(
         _ mapping: MappingModel, from source: String, to destination: String
     ) throws(StoreError) {
@@ -96,8 +97,10 @@ public struct ModelHistory: Sendable {
 
     /// Adds a mapping model between the versions that it fits.
     ///
-    /// Those are the versions with its version hashes where it has some, and otherwise those whose entities and properties it names.
-    /// - Throws: `invalidMappingModel` when it fits no two versions, or several without saying by version hashes which.
+    /// Those are the versions with its version hashes where it has some, and otherwise those whose
+    /// entities and properties it names.
+    /// - Throws: `invalidMappingModel` when it fits no two versions, or several without saying by
+    ///   version hashes which.
     public mutating func add(_ mapping: MappingModel) throws(StoreError) {
         var fitting: [(Int, Int)] = []
         var nearest: (names: String, problems: [MappingProblem])?
@@ -157,9 +160,9 @@ public struct ModelHistory: Sendable {
             .invalidRequest, "The history has no version '\(name)'; \(hint ?? "it has \(versionList).")")
     }
 
-    /// The position of the newest version that stores what `model` does; nil where there is none.
+    /// Returns the position of the newest version that stores what `model` does, or nil.
     ///
-    /// Equal models come first: of versions that store the same one may be meant.
+    /// Equal models come first, because several versions may store the same.
     func position(of model: ManagedObjectModel) -> Int? {
         versions.lastIndex { $0.model == model } ?? versions.lastIndex { $0.model.stores(sameAs: model) }
     }

@@ -1,12 +1,15 @@
 public import RoostCore
 
-/// A migration in stages, in one order: versions that follow each other by inference alone, and versions around which code runs.
+/// A migration in stages, in one order: versions that follow each other by inference alone, and
+/// versions around which code runs.
 ///
-/// A store at any of the versions goes through the steps behind it to the last one. From each version to the next the mapping model is
-/// inferred; what cannot be said that way is done by the handlers of a ``CustomMigrationStage``. The usual change of a type, for
-/// example, has one version with both attributes, and a handler that fills the new one.
+/// A store at any of the versions goes through the steps after it, up to the last one. From each
+/// version to the next the mapping model is inferred; the handlers of a ``CustomMigrationStage`` do
+/// what inference cannot. To change a type, for example, one version usually has both attributes,
+/// and a handler fills the new one.
 ///
-/// All or nothing: handlers work on stores that nobody else can see, and the result gets its name when the last stage is done.
+/// All or nothing: handlers work on unpublished stores, and the result gets its name when the last
+/// stage is done.
 ///
 /// ```swift
 /// let stages = try StagedMigrationManager([
@@ -18,13 +21,14 @@ public import RoostCore
 ///     .sqlite("music.sqlite"), model: version4, ifIncompatible: .migrate(options))
 /// ```
 public struct StagedMigrationManager: Sendable {
-    /// One version, and how it is reached from the one before.
+    /// One version, and how it is reached from the version before.
     struct Version: Sendable {
         let name: String
         let model: ManagedObjectModel
         /// The stage that the version belongs to.
         let label: String
-        /// The custom stage that leads to this version; nil for one that is reached by inference alone, and for the first.
+        /// The custom stage that ends at this version; nil for a version that is reached by
+        /// inference alone, and for the first.
         let stage: CustomMigrationStage?
     }
 
@@ -35,10 +39,11 @@ public struct StagedMigrationManager: Sendable {
 
     /// Makes a manager.
     ///
-    /// - Parameter stages: The stages, oldest first. Each version is in exactly one of them, but for the one at which a custom stage ends
-    ///   and the next one, a custom stage too, begins.
-    /// - Throws: `invalidRequest` with everything that is wrong: no stages, a stage without versions, a version that is in two stages
-    ///   or twice in one. Versions that store the same count as one, since a store does not show which of them it has.
+    /// - Parameter stages: The stages, oldest first. Each version is in exactly one of them, but
+    ///   for the one at which a custom stage ends and the next one, a custom stage too, begins.
+    /// - Throws: `invalidRequest` with everything that is wrong: no stages, a stage without
+    ///   versions, a version that is in two stages or twice in one. Versions that store the same
+    ///   count as one, since a store does not show which of them it has.
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
@@ -77,9 +82,10 @@ public struct StagedMigrationManager: Sendable {
 
     private static func named(_ label: String) -> String { label.hasPrefix("stage ") ? label : "stage '\(label)'" }
 
-    /// The steps from the model of a store to the last version.
+    /// Returns the steps from the model of a store to the last version.
     ///
-    /// - Throws: `invalidRequest` for another target; `unknownModelVersion`, `newerModelVersion`, `mappingNotInferable`.
+    /// - Throws: `invalidRequest` for another target; `unknownModelVersion`, `newerModelVersion`,
+    ///   `mappingNotInferable`.
     func chain(
         from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
         _ options: MigrationOptions
@@ -135,7 +141,7 @@ public enum MigrationStage: Sendable {
     /// A version, code, and the version that comes next.
     case custom(CustomMigrationStage)
 
-    /// What the stage is called in messages and reports; nil for its number.
+    /// The name of the stage in messages and reports; nil for its number.
     package var label: String? {
         switch self {
         case .lightweight(let stage): stage.label
@@ -160,7 +166,7 @@ public enum MigrationStage: Sendable {
 /// let options = MigrationOptions().with { $0.stages = manager }
 /// ```
 public struct LightweightMigrationStage: Sendable {
-    /// What the stage is called in messages and reports; nil for its number.
+    /// The name of the stage in messages and reports; nil for its number.
     package var label: String?
     /// The versions, oldest first.
     package var models: [ManagedObjectModel]
@@ -169,7 +175,7 @@ public struct LightweightMigrationStage: Sendable {
     public init(_ models: [ManagedObjectModel], label: String? = nil) { (self.models, self.label) = (models, label) }
 }
 
-/// A stage that leads from one version to the next by inference, with code before and after.
+/// A stage from one version to the next by inference, with code before and after.
 ///
 /// ```swift
 /// let stage = CustomMigrationStage(
@@ -182,19 +188,20 @@ public struct LightweightMigrationStage: Sendable {
 public struct CustomMigrationStage: Sendable {
     /// Code of a stage.
     ///
-    /// It gets an open store that nobody else can see, and may read and change it; it must not close it. It runs on the thread that
-    /// asked for the migration. An error ends the migration, which leaves no trace.
+    /// It gets an open, unpublished store, which it may read and change, but must not close. It
+    /// runs on the thread that called the migration. An error ends the migration, which leaves no
+    /// trace.
     public typealias Handler = @Sendable (_ store: any PersistentStore, _ stage: CustomMigrationStage) throws -> Void
 
-    /// What the stage is called in messages and reports; nil for its number.
+    /// The name of the stage in messages and reports; nil for its number.
     public var label: String?
-    /// The version it begins at.
+    /// The version at which it begins.
     public var currentModel: ManagedObjectModel
-    /// The version it leads to.
+    /// The version at which it ends.
     public var nextModel: ManagedObjectModel
     /// Runs on the store at the current version, before it is migrated; nil for nothing.
     ///
-    /// The store is a copy where this is the first step: the source is not changed by a byte.
+    /// In the first step the store is a copy: the source is not changed by a byte.
     package var willMigrate: Handler?
     /// Runs on the store at the next version, after it was migrated; nil for nothing.
     package var didMigrate: Handler?

@@ -1,9 +1,9 @@
 internal import RoostCore
 internal import RoostFiles
 
-/// A new store under a name that nobody knows, open to be filled and changed.
+/// A new store under a temporary name, open to be filled and changed.
 struct UnpublishedStore: Sendable {
-    /// Where it is; the path is empty for a store that lives as long as it is open.
+    /// The location; its path is empty for a store that lives as long as it is open.
     let location: StoreLocation
     /// The open store.
     let store: any PersistentStore
@@ -41,7 +41,8 @@ struct UnpublishedStore: Sendable {
         try store.type.destroy(location)
     }
 
-    /// Closes and removes it after `first`, the error that counts; what cannot be removed is swept by the next one who writes there.
+    /// Closes and removes it, and returns `first`, the error that counts; the next process that
+    /// writes there sweeps what remains.
     func discard(after first: StoreError) -> StoreError {
         let error = store.closed(after: first)
         try? store.type.destroy(location)

@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// A step between two versions of a history, by their positions.
 struct VersionStep: Hashable, Sendable {
-    /// How the step is made.
+    /// The ways to make a step.
     enum Kind: Hashable, Sendable {
         /// Both versions store the same; there is nothing to do.
         case same
@@ -12,11 +12,11 @@ struct VersionStep: Hashable, Sendable {
         case inferred
     }
 
-    /// The version it begins at.
+    /// The version at which it begins.
     var from: Int
-    /// The version it leads to, behind `from`.
+    /// The version at which it ends, after `from`.
     var to: Int
-    /// How it is made.
+    /// The way this step is made.
     var kind: Kind
     /// The number of migrations it takes, if it is inferred.
     var count = 1
@@ -27,14 +27,13 @@ struct VersionStep: Hashable, Sendable {
 
 /// Finds the way through the versions of a history.
 enum VersionPath {
-    /// What a way costs; the smaller is better.
+    /// The cost of a path; smaller is better.
     private struct Cost: Comparable {
-        /// The gaps between neighbours that are inferred over though a mapping model leads over
-        /// them.
+        /// The gaps between neighbors that are inferred over although a mapping model spans them.
         var evaded = 0
-        /// The migrations, each of which reads and writes the whole store.
+        /// The number of migrations; each reads and writes the whole store.
         var migrations = 0
-        /// How many of them are inferred: what somebody wrote is preferred.
+        /// The number of inferred migrations; written mapping models are preferred.
         var inferred = 0
 
         static func < (left: Self, right: Self) -> Bool {
@@ -53,16 +52,16 @@ enum VersionPath {
         }
     }
 
-    /// The way with the fewest migrations from one version to a later one; nil where there is none.
+    /// Returns the path with the fewest migrations from one version to a later one, or nil.
     ///
-    /// A way that leaves out no mapping model comes before all others. Of ways with equally few
-    /// migrations, the way with the fewest inferred ones is taken. Then the way that goes further
-    /// first comes before others, then the way whose mapping model comes first.
+    /// A path that leaves out no mapping model comes before all others. Of paths with equally few
+    /// migrations, the path with the fewest inferred ones is taken. Next come the path that goes
+    /// further first, and the path whose mapping model comes first.
     /// - Parameters:
     ///   - start: The position of the version to begin at.
     ///   - end: The position of the version to reach; not before `start`.
-    ///   - steps: The steps that are possible; those that lead backwards are not looked at.
-    /// - Returns: The steps of the way; nil where there is none.
+    ///   - steps: The possible steps; backward steps are ignored.
+    /// - Returns: The steps of the path, or nil.
     /// - Complexity: O(*n* log *n*) in the steps.
     static func shortest(from start: Int, to end: Int, steps: [VersionStep]) -> [VersionStep]? {
         guard start < end else { return start == end ? [] : nil }
@@ -70,7 +69,7 @@ enum VersionPath {
         for step in steps where step.from < step.to && step.from >= start && step.to <= end {
             outgoing[step.from, default: []].append(step)
         }
-        // Steps only lead forward, so from the end backwards everything behind a version is known when it is looked at.
+        // Steps only go forward, so going backward from the end, everything after a version is known when it is examined.
         var best: [Int: (cost: Cost, step: VersionStep?)] = [end: (Cost(), nil)]
         for version in (start..<end).reversed() {
             for step in (outgoing[version] ?? []).sorted(by: precedes) {

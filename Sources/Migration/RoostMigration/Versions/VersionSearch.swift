@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Searches the way from one version of a history to a later one.
+/// Searches for the path from one version of a history to a later one.
 ///
 /// A mapping model lies on the way where both of its versions do. Up to the first one, between two
 /// of them and after the last one, a mapping model is inferred in one step, as Core Data infers
@@ -127,7 +127,7 @@ struct VersionSearch {
             isInferred: true)
     }
 
-    /// The steps from neighbour to neighbour; nil where one of them cannot be inferred.
+    /// Returns the steps from neighbor to neighbor; nil if one of them cannot be inferred.
     private mutating func steps(
         _ from: Int, _ to: Int, isNeeded: Bool
     ) throws(StoreError) -> [MigrationChain.Step]? {

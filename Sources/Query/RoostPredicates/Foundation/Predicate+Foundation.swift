@@ -91,7 +91,8 @@ struct MacroTranslation {
         return inner
     }
 
-    /// The elements of a sequence for which a closure's condition is true, or false if it is negated.
+    /// The elements of a sequence for which a closure's condition is true, or false if it is
+    /// negated.
     func subquery<Element>(
         _ sequence: FetchRequest.Expression, _ variable: PredicateExpressions.Variable<Element>,
         _ condition: any PredicateExpression, isNegated: Bool = false
@@ -116,7 +117,8 @@ struct MacroTranslation {
         return collection.appending([FetchRequest.CollectionOperator.count.rawValue])
     }
 
-    /// The error for a part that has no translation; what is named is its kind, never a value in it.
+    /// The error for a part that has no translation; what is named is its kind, never a value in
+    /// it.
     static func untranslatable(_ what: String, _ remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,

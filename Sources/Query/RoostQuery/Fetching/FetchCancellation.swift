@@ -1,12 +1,12 @@
 package import RoostCore
 
-/// Gets to know how far the fetches of a task are.
+/// A receiver of the progress of a task's fetches.
 package final class FetchProgress: Sendable {
     private let body: @Sendable (Int) -> Void
 
-    /// Creates one.
+    /// Creates a receiver.
     ///
-    /// - Parameter body: Gets the number of records that were looked at since the last call.
+    /// - Parameter body: Receives the number of records that were looked at since the last call.
     package init(_ body: @escaping @Sendable (Int) -> Void) { self.body = body }
 
     func report(_ count: Int) { body(count) }
@@ -14,27 +14,29 @@ package final class FetchProgress: Sendable {
 
 /// Ends fetches whose task was cancelled.
 package enum FetchCancellation {
-    /// How many records or entries a fetch looks at before it asks again whether its task was cancelled: less than a millisecond's work.
+    /// The number of records or entries that a fetch looks at between checks for cancellation: less
+    /// than a millisecond's work.
     package static let stride = 4096
 
-    /// Gets to know how far the fetches of this task are, or nil.
+    /// The receiver of the progress of this task's fetches, if any.
     ///
-    /// Databases that decide and sort by themselves report nothing.
+    /// Databases that filter and sort by themselves report nothing.
     @TaskLocal package static var progress: FetchProgress?
 
-    /// What a fetch throws whose task was cancelled.
+    /// The error that a fetch throws in a cancelled task.
     package static var error: StoreError {
         StoreError(.cancelled, "The task that fetches was cancelled before the fetch was done.")
     }
 
-    /// Throws code `cancelled` in a task that was cancelled.
+    /// Throws code `cancelled` in a cancelled task.
     package static func check() throws(StoreError) {
         if Task.isCancelled { throw error }
     }
 }
 
 extension Array {
-    /// As `sort(by:)`, and throws code `cancelled` soon after its task was cancelled; in which order the elements are is open then.
+    /// As `sort(by:)`, and throws code `cancelled` soon after its task was cancelled; in which
+    /// order the elements are is open then.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {

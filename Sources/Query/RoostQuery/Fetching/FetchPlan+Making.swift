@@ -1,7 +1,8 @@
 package import RoostCore
 
 extension FetchPlan {
-    /// The plan that always works: all objects of the entity are read, and everything else is done on them.
+    /// Returns the plan that always works: reads all objects of the entity, then filters and sorts
+    /// them.
     ///
     /// - Complexity: O(*n*) in the conditions of the predicate.
     package static func scan(_ checked: CheckedFetchRequest) -> FetchPlan {
@@ -13,9 +14,9 @@ extension FetchPlan {
             order: .afterwards(request))
     }
 
-    /// A part of a request's predicate as text.
+    /// Returns a part of a request's predicate as text.
     ///
-    /// A value that the language cannot write is told as such.
+    /// A value that the language cannot write gives a placeholder.
     package static func describe(
         _ part: FetchRequest.Predicate, of request: FetchRequest, model: ManagedObjectModel
     ) -> String {
@@ -28,7 +29,8 @@ extension FetchPlan {
 }
 
 extension FetchPlan.Order {
-    /// Where the order comes from when objects are found in key order and nothing else sorts them.
+    /// Returns the source of the order if objects are found in key order and nothing else sorts
+    /// them.
     package static func afterwards(_ request: FetchRequest) -> Self {
         guard !request.sortDescriptors.isEmpty else { return .asFound }
         guard let limit = request.fetchLimit else { return .sorted }
@@ -38,9 +40,10 @@ extension FetchPlan.Order {
 }
 
 extension FetchRequest.Predicate {
-    /// The parts all of which must be true, without `AND` at the top of any of them.
+    /// The conditions that must all be true, none of them an `AND` at the top.
     ///
-    /// Goes as deep as `AND`s are nested, so a predicate from outside must have been compiled before; see ``RecordFilter``.
+    /// Recurses as deep as `AND`s are nested, so compile a predicate from outside first; see
+    /// ``RecordFilter``.
     package var conjuncts: [FetchRequest.Predicate] {
         switch self {
         case .and(let members): members.flatMap(\.conjuncts)
@@ -50,9 +53,9 @@ extension FetchRequest.Predicate {
     }
 }
 
-/// How many records and index entries a fetch has looked at.
+/// The number of records and index entries that a fetch has looked at.
 ///
-/// Of an entry that led to a record, only one of them counts.
+/// An index entry and the record that it refers to count once.
 package final class VisitCount {
     /// The number so far.
     package var count = 0

@@ -2,27 +2,28 @@ package import RoostCore
 
 /// The records of a source that meet a filter.
 ///
-/// What a record decides alone is asked where the record is. The rest, which may take long and read other objects, is asked of copies:
-/// a store may hold locks while it shows a record.
+/// Conditions that a record decides alone are checked where the record is. The others may take long
+/// and read other objects, so they are checked on copies: a store may hold locks while it shows a
+/// record.
 package final class MatchingRecords: RecordVisitor {
-    /// How many copies there are at first; as long as more is wanted, there are more each time.
+    /// The initial number of copies; it grows while more are wanted.
     private static let firstCandidateCount = 16
-    /// How many of them are asked before looking whether the task was cancelled.
+    /// The number of copies to check before looking whether the task was cancelled.
     private static let candidatesPerLook = 64
 
     private let source: any RecordVisitor
     private let matcher: RecordMatcher
-    /// How many records of the source were looked at.
+    /// The number of records of the source that were looked at.
     private(set) var visitedCount = 0
-    /// Records that meet what they decide alone, and how many of them were asked about the rest.
+    /// Records that meet the conditions they decide alone, and the number checked for the others.
     private var candidates: RecordBatch
     private var askedCount = 0
     private var candidateLimit = MatchingRecords.firstCandidateCount
     private var isAtEnd = false
-    /// An error of the source that must wait until the records before it were shown.
+    /// An error of the source to throw after the records before it were shown.
     private var pendingError: StoreError?
 
-    /// Prepares what is shown.
+    /// Prepares the records.
     ///
     /// - Parameters:
     ///   - source: The records.
@@ -34,11 +35,13 @@ package final class MatchingRecords: RecordVisitor {
         candidates = RecordBatch(model: filter.model)
     }
 
-    /// Calls `body` with each of the next records that match, until it returns false; goes on there with the next call.
+    /// Calls `body` with each of the next matching records until it returns false; the next call
+    /// continues there.
     ///
-    /// - Returns: False when there are no more records, and ever after.
-    /// - Throws: As ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After an error that names an object the next call goes
-    ///   on behind it, after any other there are no more records.
+    /// - Returns: False after the last record, and ever after.
+    /// - Throws: As ``RecordVisitor/visit(_:)`` and ``RecordMatcher/matches(_:)``. After an error
+    ///   that names an object, the next call continues after that object; after any other error no
+    ///   records follow.
     package func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         guard matcher.isQuick else { return try visitCandidates(body) }
         let (quick, evaluator, source) = (matcher.quick, matcher.evaluator, source)
@@ -53,7 +56,8 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// As ``visit(_:)``, without the records whose leading number in an order is above `highest`, as that of most records of a long scan is.
+    /// As ``visit(_:)``, without the records whose leading number in an order is above `highest`,
+    /// as that of most records of a long scan is.
     func visit(
         upTo highest: UInt64, in order: RecordSortOrder, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {
@@ -92,7 +96,7 @@ package final class MatchingRecords: RecordVisitor {
         }
     }
 
-    /// How many of the records that are left match; stops at `enough`.
+    /// Counts the remaining matching records; stops at `enough`.
     func count(upTo enough: Int) throws(StoreError) -> Int {
         var matches = 0
         guard enough > 0 else { return 0 }
@@ -116,11 +120,12 @@ package final class MatchingRecords: RecordVisitor {
         return matches
     }
 
-    /// Looks at the records of the source, and now and then whether the task was cancelled.
+    /// Looks at the records of the source, and regularly checks whether the task was cancelled.
     ///
-    /// - Parameter next: Looks at up to ``FetchCancellation/stride`` of the next records in one closure, which costs less than a closure that
-    ///   calls another for each, and counts them. Returns whether there is more, and whether it is wanted.
-    /// - Returns: False when there are no more records.
+    /// - Parameter next: Looks at up to ``FetchCancellation/stride`` of the next records in one
+    ///   closure, which costs less than a closure that calls another for each, and counts them.
+    ///   Returns whether there is more, and whether it is wanted.
+    /// - Returns: False after the last record.
     /// - Throws: What `next` throws; `cancelled`.
     @inline(__always)
     private func inStrides(
@@ -139,7 +144,7 @@ package final class MatchingRecords: RecordVisitor {
         return false
     }
 
-    /// Throws code `cancelled` in a task that was cancelled; then there are no more records.
+    /// Throws code `cancelled` in a cancelled task; then no records follow.
     private func checkTask() throws(StoreError) {
         guard Task.isCancelled else { return }
         isAtEnd = true

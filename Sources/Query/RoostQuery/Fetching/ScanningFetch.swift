@@ -2,21 +2,22 @@ public import RoostCore
 
 /// Answers a fetch request by reading records one after the other: the plan that always works.
 ///
-/// Without sort descriptors it streams. An order that needs keys (``RecordSortOrder/needsKeys``) has one for each record that is kept. With a limit it keeps at most about twice as many records as offset and limit ask for;
-/// with an order and no limit it keeps all matching records, packed.
+/// Without sort descriptors it streams. An order that needs keys (``RecordSortOrder/needsKeys``)
+/// has one for each record that is kept. With a limit it keeps at most about twice as many records
+/// as offset and limit ask for; with an order and no limit it keeps all matching records, packed.
 public final class ScanningFetch: FillingRecordCursor {
     private let source: MatchingRecords
     private let order: RecordSortOrder
-    /// What sorts by keys that must be made; nil where records show the order themselves.
+    /// The sort by computed keys; nil if the records show the order themselves.
     private let keyed: KeyedSort?
     private let offset: Int
     private let limit: Int?
     private var skipped = 0
     private var given = 0
-    /// What an ordered fetch has kept so far, and its order once everything was read.
+    /// The records that an ordered fetch has kept, and their order once all records were read.
     private var kept: RecordBatch
     private var keptOrder: [Int]?
-    /// Once enough were read, a copy of the last of those that can still be wanted; else empty.
+    /// Once enough were read, a copy of the last record that can still be wanted; else empty.
     private var bound: RecordBatch
 
     /// Prepares a fetch over what a cursor gives.
@@ -25,8 +26,10 @@ public final class ScanningFetch: FillingRecordCursor {
     ///   - request: What is wanted.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
-    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordSortOrder``.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws
+    ///     code `unsupported`.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
+    ///   ``RecordSortOrder``.
     public convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) {
@@ -38,10 +41,13 @@ public final class ScanningFetch: FillingRecordCursor {
     /// - Parameters:
     ///   - request: What is wanted.
     ///   - model: The model of the store.
-    ///   - source: The records of the requested entity in ascending key order; others are left out. A request without sort descriptors
-    ///     gives them in the order in which they come, whichever that is.
-    ///   - graph: Where related objects are; without one, a predicate that asks for them throws code `unsupported`.
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and ``RecordSortOrder``.
+    ///   - source: The records of the requested entity in ascending key order; others are left out.
+    ///     A request without sort descriptors gives them in the order in which they come, whichever
+    ///     that is.
+    ///   - graph: Where related objects are; without one, a predicate that asks for them throws
+    ///     code `unsupported`.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
+    ///   ``RecordSortOrder``.
     package convenience init(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
@@ -73,14 +79,16 @@ public final class ScanningFetch: FillingRecordCursor {
         super.init(model: model)
     }
 
-    /// How many records a request gives, limit and offset included, by reading all of `source`.
+    /// Counts the records that a request gives, limit and offset included, by reading all of
+    /// `source`.
     public static func count(
         _ request: FetchRequest, model: ManagedObjectModel, source: any RecordCursor, graph: (any ObjectGraph)? = nil
     ) throws(StoreError) -> Int {
         try count(request, model: model, visiting: CursorVisitor(source, model: model), graph: graph)
     }
 
-    /// How many records a request gives, limit and offset included, by looking at all of `source`.
+    /// Counts the records that a request gives, limit and offset included, by looking at all of
+    /// `source`.
     package static func count(
         _ request: FetchRequest, model: ManagedObjectModel, visiting source: any RecordVisitor,
         graph: (any ObjectGraph)? = nil
@@ -101,7 +109,7 @@ public final class ScanningFetch: FillingRecordCursor {
         return request.fetchLimit.map { min($0, remaining) } ?? remaining
     }
 
-    /// How many records of the source were looked at so far.
+    /// The number of records of the source that were looked at so far.
     package var visitedCount: Int { source.visitedCount }
 
     /// Adds the next records in the request's order.
@@ -146,9 +154,9 @@ public final class ScanningFetch: FillingRecordCursor {
         return false
     }
 
-    /// Reads everything that matches, keeps what offset and limit can reach, and sorts it.
+    /// Reads all matching records, keeps those within reach of offset and limit, and sorts them.
     ///
-    /// Goes on where an error interrupted it.
+    /// Continues where an error interrupted it.
     private func readAndSort() throws(StoreError) {
         try FetchCancellation.check()
         let needed = Window(offset: offset, limit: limit).reach
@@ -158,7 +166,7 @@ public final class ScanningFetch: FillingRecordCursor {
         defer { (self.kept, self.bound) = (kept, bound) }
         var isMore = needed != 0
         while isMore {
-            // Most records of a long scan are behind the bound, and their first bytes show it.
+            // Most records of a long scan come after the bound, and their first bytes show it.
             let highest = bound.isEmpty ? UInt64.max : bound.withRecord(at: 0) { order.leadingNumber(of: $0) }
             isMore = try source.visit(upTo: highest, in: order) { record in
                 if !bound.isEmpty, order.leadingNumber(of: record) == highest,
@@ -189,7 +197,8 @@ public final class ScanningFetch: FillingRecordCursor {
 }
 
 extension RecordBatch {
-    /// The positions of the records in the given order; throws code `cancelled` in a task that is cancelled meanwhile.
+    /// The positions of the records in the given order; throws code `cancelled` in a task that is
+    /// cancelled meanwhile.
     func indices(in order: RecordSortOrder) throws(StoreError) -> [Int] {
         try withReaders { (reader) throws(StoreError) in
             var indices = Array(0..<count)

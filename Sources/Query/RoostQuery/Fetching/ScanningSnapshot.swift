@@ -1,30 +1,31 @@
 public import RoostCore
 
-/// A snapshot that can read its records one after the other, and answers everything else from that.
+/// A snapshot that derives everything from reading its records one after another.
 ///
-/// For stores that have no index: files of foreign formats, stores of a few thousand objects. What is left to write is
-/// ``StoreSnapshot/records(of:after:)`` and, for a model with to-many relationships that have no to-one inverse,
-/// ``StoreSnapshot/links(of:after:)``. Every default here reads a whole entity, or all links of a relationship; a store that knows
-/// a shorter way implements the method itself.
+/// For stores that have no index: files of foreign formats, stores of a few thousand objects. They
+/// implement ``StoreSnapshot/records(of:after:)`` and, for a model with to-many relationships that
+/// have no to-one inverse, ``StoreSnapshot/links(of:after:)``. Every default here reads a whole
+/// entity, or all links of a relationship; a store that has a faster way implements the method
+/// itself.
 public protocol ScanningSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot {
     /// Throws code `closed` after ``StoreSnapshot/close()``, and after that of the store.
     func requireOpen() throws(StoreError)
 }
 
 extension ScanningSnapshot {
-    /// Nil: nothing is recorded.
+    /// Returns nil: no tally is recorded.
     public func recordedTally() throws(StoreError) -> StoreTally? {
         try requireOpen()
         return nil
     }
 
-    /// None.
+    /// Returns an empty dictionary.
     public func userMetadata() throws(StoreError) -> [String: MetadataValue] {
         try requireOpen()
         return [:]
     }
 
-    /// The highest key there is.
+    /// Returns the highest key there is.
     ///
     /// - Complexity: O(*n*) in the records of the hierarchy.
     public func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
@@ -41,24 +42,28 @@ extension ScanningSnapshot {
 
     /// Reads the records with these IDs, in this order.
     ///
-    /// - Complexity: O(*n*) in the records of the hierarchies the IDs are of; those that are found are kept in memory.
+    /// - Complexity: O(*n*) in the records of the hierarchies of the IDs; the records found are
+    ///   kept in memory.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         return try LookupCursor(self, ids)
     }
 
-    /// No links: a model whose to-many relationships all have a to-one inverse needs none.
+    /// Returns no links: a model whose to-many relationships all have a to-one inverse needs none.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without links of its own.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a relationship without
+    ///   links of its own.
     public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         _ = try model.requireLinkRelationship(relationship)
         return ListedLinks(self, try model.requireRelationship(relationship).number, [])
     }
 
-    /// Reads where the to-many `relationship` leads from one object, in its order (place, then key), or in key order.
+    /// Reads the destinations of the to-many `relationship` of one object, in its order (place,
+    /// then key) or in key order.
     ///
-    /// - Complexity: O(*n*) in the records of the destination, or in the links of the relationship; the object's own are kept in memory.
+    /// - Complexity: O(*n*) in the records of the destination, or in the links of the relationship;
+    ///   the object's own are kept in memory.
     public func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         let relationship = try model.requireRelationship(relationship)
@@ -88,7 +93,7 @@ extension ScanningSnapshot {
         ScanningFetch(request, visiting: try source(of: request), graph: objectGraph())
     }
 
-    /// How many records ``fetch(_:)`` would give, by reading all of the entity.
+    /// Counts the records that ``fetch(_:)`` would give, by reading all of the entity.
     public func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
         try ScanningFetch.count(request, visiting: try source(of: request), graph: objectGraph())
     }
@@ -114,7 +119,8 @@ extension ScanningSnapshot {
 
     // MARK: Reading everything
 
-    /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what cannot be read.
+    /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what
+    /// cannot be read.
     fileprivate func scan(
         _ entity: EntityName, _ body: (RecordReader) throws(StoreError) -> Void,
         onDamage: (ObjectID, StoreError) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }
@@ -126,7 +132,7 @@ extension ScanningSnapshot {
             do throws(StoreError) {
                 isMore = try cursor.next(into: &batch)
             } catch {
-                // A damaged record is not the end: the cursor goes on behind it.
+                // A damaged record is not the end: the cursor continues after it.
                 guard let damaged = error.damagedObject else { throw error }
                 try onDamage(damaged, error)
                 batch.removeAll()
@@ -135,7 +141,7 @@ extension ScanningSnapshot {
         }
     }
 
-    /// The objects whose to-one relationship `inverse` leads to the object with the key `key`.
+    /// Returns links to the objects whose to-one relationship `inverse` refers to the object `key`.
     private func references(
         by inverse: ManagedObjectModel.Relationship, to key: Int64, _ relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Link] {

@@ -3,22 +3,28 @@ public import RoostCore
 extension StoreSnapshot {
     /// Reads the rows that a request asks for: values in named columns instead of objects.
     ///
-    /// Without aggregates and groups there is one row for each object, in the order of the request; they stream, and only columns that
-    /// are asked for are decoded. With aggregates and no groups there is one row, also when there is no object. With groups there is one for each,
-    /// in the order of the sort descriptors, then of the objects with the least key in each; all objects are read before the first row,
-    /// and memory is one entry for each group (median, mode and standard deviation keep every value).
+    /// Without aggregates and groups, each object gives one row, in the order of the request; rows
+    /// stream, and only requested columns are decoded. With aggregates and no groups, there is
+    /// exactly one row, even without objects. With groups, each group gives one row, ordered by the
+    /// sort descriptors, then by the lowest key of the group's objects; all objects are read before
+    /// the first row, and memory is one entry for each group (median, mode and standard deviation
+    /// keep every value).
     ///
-    /// A to-one relationship's value is the ID of its object. A key path through one that leads nowhere is null. Where an order,
-    /// `havingPredicate` or `propertiesToGroupBy` has the name of a column, the column is meant. Offset and limit count rows. Sums
-    /// of whole numbers and decimals are exact, rounded once to the 38 digits of a decimal; floating-point numbers are added in the order of keys, so that every store gives the
-    /// same rows, bit for bit.
+    /// The value of a to-one relationship is the ID of its object. A key path through an empty or
+    /// dangling relationship is null. If an order, `havingPredicate` or `propertiesToGroupBy` uses
+    /// the name of a column, it refers to the column. Offset and limit count rows. Sums of whole
+    /// numbers and decimals are exact, rounded once to the 38 digits of a decimal; floating-point
+    /// numbers are added in key order, so that every store gives the same rows, bit for bit.
     ///
-    /// An order by a column that is an expression keeps all rows (with a limit about twice as many as it wants); distinct rows keep a key each.
+    /// An order by a column that is an expression keeps all rows (with a limit about twice as many
+    /// as the limit); distinct rows keep a key each.
     ///
-    /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest`, naming it, for a column with many values, one
-    ///   that is neither grouped nor an aggregate beside such, a condition on groups without groups, an order by what a grouped row does not
-    ///   have, and what ``fetch(_:)`` refuses.
-    /// - Complexity: That of ``fetch(_:)``, plus reading each object that columns lead to once for each batch at most.
+    /// - Throws: Before the first row: `unknownEntity`, `unknownProperty`; `invalidRequest`, naming
+    ///   the cause, for a column with many values, a column that is neither grouped nor an
+    ///   aggregate beside such columns, a condition on groups without groups, an order by a value
+    ///   that a grouped row does not have, and anything that ``fetch(_:)`` refuses.
+    /// - Complexity: That of ``fetch(_:)``, plus reading each object that columns refer to at most
+    ///   once for each batch.
     public func rows(_ request: RowRequest) throws(StoreError) -> any RowCursor {
         let plan = try RowPlan(request, model: model)
         let objects = try CheckedFetchRequest(plan.request, model: model)
@@ -41,7 +47,8 @@ extension StoreSnapshot {
         return rows
     }
 
-    /// Tells how the store finds the objects that rows are made of, as ``explain(_:executing:)`` does.
+    /// Explains how the store finds the objects that rows are made of, as ``explain(_:executing:)``
+    /// does.
     ///
     /// - Throws: As ``rows(_:)``.
     package func explainRows(_ request: RowRequest, executing: Bool) throws(StoreError) -> FetchPlan {

@@ -2,7 +2,8 @@ package import RoostCore
 
 /// The attribute that an index would help to find objects by.
 package enum MissingIndex {
-    /// Returns the first attribute, as `Artist.country`, that a condition compares without an index.
+    /// Returns the first attribute, as `Artist.country`, that a condition compares without an
+    /// index.
     ///
     /// - Parameters:
     ///   - plan: The way in which the store finds the objects.

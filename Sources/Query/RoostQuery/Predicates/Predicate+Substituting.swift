@@ -1,12 +1,13 @@
 public import RoostCore
 
 extension FetchRequest.Predicate {
-    /// The predicate with values in the place of its variables.
+    /// Returns the predicate with its variables replaced by values.
     ///
-    /// A variable that a SUBQUERY binds stays what it is there.
+    /// A variable that a SUBQUERY binds is not replaced there.
     ///
-    /// - Parameter variables: The values by the names of the variables, without `$`; more than there are is no error.
-    /// - Returns: The predicate without variables but those that a SUBQUERY binds.
+    /// - Parameter variables: The values by the names of the variables, without `$`; additional
+    ///   values are ignored.
+    /// - Returns: The predicate, in which only variables that a SUBQUERY binds are left.
     /// - Throws: `invalidRequest` naming a variable that has no value.
     public func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {
         try substituting(Substitution(values: variables))
@@ -33,7 +34,7 @@ extension FetchRequest.Predicate {
 }
 
 extension FetchRequest.Expression {
-    /// The expression with values in the place of its variables.
+    /// Returns the expression with its variables replaced by values.
     ///
     /// As ``FetchRequest/Predicate/substituting(_:)``.
     package func substituting(_ variables: [String: Value]) throws(StoreError) -> Self {

@@ -1,10 +1,12 @@
 public import Foundation
 public import RoostCore
 
-/// A Swift value that can be put into a predicate: for `%@` and the like in its text, and on the right side of a builder's operators.
+/// A Swift value that can be put into a predicate: for `%@` and the like in its text, and on the
+/// right side of a builder's operators.
 ///
-/// Strings, numbers, booleans, dates, data, UUIDs, URLs, object IDs, ``Value`` itself, and arrays, sets and optionals of them. Dates
-/// and the like are never read from strings here: what is given is what is compared.
+/// Strings, numbers, booleans, dates, data, UUIDs, URLs, object IDs, ``Value`` itself, and arrays,
+/// sets and optionals of them. Dates and the like are never read from strings here: what is given
+/// is what is compared.
 ///
 /// ```swift
 /// enum Genre: String, PredicateArgument {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// Compiles what grouped rows show: what they are grouped by and aggregates become variables of a program that knows no record.
+/// Compiles what grouped rows show: what they are grouped by and aggregates become variables of a
+/// program that knows no record.
 struct GroupCompiler {
     private let properties: [FetchRequest.FetchedProperty]
     private let keys: [FetchRequest.Expression]
@@ -30,7 +31,7 @@ struct GroupCompiler {
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
     }
 
-    /// What evaluates columns and the condition.
+    /// The program that evaluates columns and the condition.
     var program: PredicateProgram { PredicateProgram(compiler.parts, model: model) }
 
     mutating func compileKeys() throws(StoreError) {
@@ -80,7 +81,7 @@ struct GroupCompiler {
 
     // MARK: Variables
 
-    /// What names keys and aggregates: what they are, so that errors say it.
+    /// The names of keys and aggregates, which errors show.
     private var keyNames: [String] = []
     private var aggregateNames: [String] = []
 
@@ -98,7 +99,7 @@ struct GroupCompiler {
 
     // MARK: Rewriting
 
-    /// Where an expression stands.
+    /// The place of an expression.
     private enum Place {
         case column(String)
         case order(String)
@@ -112,7 +113,8 @@ struct GroupCompiler {
         return properties.first { $0.name == name }?.expression ?? expression
     }
 
-    /// Puts variables in the place of keys and aggregates; throws for what else of an object is named.
+    /// Replaces keys and aggregates by variables; throws if the expression names other properties
+    /// of an object.
     private mutating func rewrite(
         _ expression: FetchRequest.Expression, _ place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -135,7 +137,7 @@ struct GroupCompiler {
                 throw StoreError(
                     .invalidRequest, "In the rows of '\(entity.name)', \(FetchRequest.Expression.manyOfEach(names))")
             }
-            // A name that does not exist is told first.
+            // A name that does not exist is reported first.
             _ = try ResolvedPath(names, from: entity.number, model: model)
             throw ungrouped(names.joined(separator: "."), place)
         case .path(of: let start, let names): return .path(of: try rewrite(start, place, depth: depth + 1), names)
@@ -233,7 +235,8 @@ struct GroupCompiler {
 }
 
 extension FetchRequest.Expression {
-    /// The function and the argument, where this is an aggregate: a function over many values whose argument has one for each object.
+    /// The function and the argument, where this is an aggregate: a function over many values whose
+    /// argument has one for each object.
     func aggregate(
         _ compiler: inout RowCompiler
     ) throws(StoreError) -> (FetchRequest.Function, FetchRequest.Expression)? {
@@ -270,7 +273,8 @@ extension FetchRequest.Expression {
         return false
     }
 
-    /// What the expression is called in messages, and as a column without a name; it says no constant.
+    /// The name of the expression in messages, and as a column without a name; it shows no
+    /// constants.
     var label: String {
         switch self {
         case .constant: "…"
@@ -290,7 +294,8 @@ extension FetchRequest.Expression {
         }
     }
 
-    /// What is wrong with a path that begins with an operator and leads to many values of each object.
+    /// Describes the error of a path that begins with an operator and has many values for each
+    /// object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
         // The last name is what is added up of each object's many; the objects themselves are counted.
@@ -301,7 +306,8 @@ extension FetchRequest.Expression {
             "'\(rest.joined(separator: "."))' leads to many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
-    /// The same with functions in the place of operators that begin a path: `@sum.length` as `sum(length)`.
+    /// The same with functions instead of operators that begin a path: `@sum.length` as
+    /// `sum(length)`.
     var withFunctions: FetchRequest.Expression {
         guard case .keyPath(let names) = self, let first = names.first,
             let collectionOperator = FetchRequest.CollectionOperator(rawValue: first)

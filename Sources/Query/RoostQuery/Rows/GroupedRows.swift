@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// A row for each group of the objects of a fetch, in the order of their first objects.
 ///
-/// Reads all objects before the first row, where the store does not know what is made of them. Memory is one entry for each group; median, mode and standard deviation keep every value.
+/// Reads all objects before the first row, where the store does not know what is made of them.
+/// Memory is one entry for each group; median, mode and standard deviation keep every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -12,10 +13,10 @@ final class GroupedRows: RowCursor {
     private let groupEvaluator: PredicateEvaluator
     private let aggregates: [any RowAggregate]
     private var groups = KeyTable()
-    /// What the first object of each group has in the place of the keys, group after group.
+    /// The key values of the first object of each group, group after group.
     private var keyValues: [Value] = []
     private var read: RecordBatch
-    /// The records where they lie, once they were asked for; nil where the store copies them.
+    /// The records in the store's memory, once they were requested; nil if the store copies them.
     private var visitor: (any RecordVisitor)?
     private var asked = false
     private var isRead = false
@@ -44,7 +45,7 @@ final class GroupedRows: RowCursor {
         batch.removeAll()
         batch.columns = columns
         guard !isAtEnd else { return false }
-        // Goes on where a damaged object interrupted it.
+        // Continues where a damaged object interrupted it.
         if !isRead {
             if asked || !ask() { try readAll() }
             isRead = true
@@ -67,7 +68,8 @@ final class GroupedRows: RowCursor {
 
     /// Asks the store for all there is to know; false where it does not know all of it.
     ///
-    /// After an error reading the objects says more: which one is damaged, and what the others are made of.
+    /// After an error reading the objects says more: which one is damaged, and what the others are
+    /// made of.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -116,7 +118,8 @@ final class GroupedRows: RowCursor {
         }
     }
 
-    /// Looks at the records where they lie, for one aggregate of a field; false where they must be copied.
+    /// Looks at the records where they lie, for one aggregate of a field; false where they must be
+    /// copied.
     private func readInPlace() throws(StoreError) -> Bool {
         guard grouping.isWhole, aggregates.count == 1, let aggregate = aggregates[0] as? any FieldAggregate else {
             return false

@@ -3,19 +3,20 @@ internal import RoostCore
 
 /// Keys, each once, numbered from 0 in the order of their insertion.
 struct KeyTable {
-    /// Another in each process, so that nobody can choose data that all fall on one place.
+    /// Different in each process, so that chosen data cannot make all keys collide.
     private static let seed = UInt64.random(in: .min ... .max)
 
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
     private var hashes: [UInt64] = []
-    /// The numbers of keys by their hash, each in the first free place from there on; −1 where there is none.
+    /// The numbers of keys by their hash, each in the first free place from there on; −1 marks a
+    /// free place.
     private var places = [Int32](repeating: -1, count: 64)
 
-    /// How many there are.
+    /// The number of keys.
     var count: Int { ends.count }
 
-    /// The number of a key, which it gets now if it is not there yet.
+    /// Returns the number of a key, inserting the key if it is new.
     mutating func insert(_ key: [UInt8]) -> (number: Int, isNew: Bool) {
         let hash = key.withUnsafeBytes { XXH3_64bits_withSeed($0.baseAddress, $0.count, Self.seed) }
         var place = Int(truncatingIfNeeded: hash) & (places.count - 1)

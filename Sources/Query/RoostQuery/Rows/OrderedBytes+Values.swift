@@ -51,7 +51,8 @@ extension OrderedBytes {
         }
     }
 
-    /// Appends a number so that those of all types compare by value: the nearest double first, then what that left out.
+    /// Appends a number so that those of all types compare by value: the nearest double first, then
+    /// what that left out.
     private static func append(number: PredicateOperand, to key: inout [UInt8]) {
         switch number {
         case .integer(let number):

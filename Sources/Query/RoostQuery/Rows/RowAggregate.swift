@@ -9,8 +9,8 @@ protocol RowAggregate: AnyObject {
     /// - Parameters:
     ///   - batch: The records.
     ///   - groups: For each of them the number of its group.
-    ///   - groupCount: How many groups there are so far.
-    ///   - evaluator: What evaluates expressions.
+    ///   - groupCount: The number of groups so far.
+    ///   - evaluator: The evaluator of expressions.
     /// - Throws: What the evaluation of an expression throws.
     func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator)
         throws(StoreError)
@@ -19,9 +19,9 @@ protocol RowAggregate: AnyObject {
     func value(of group: Int) -> PredicateOperand
 }
 
-/// An aggregate that follows from whole numbers, which a store may know of all objects together.
+/// An aggregate that follows from whole numbers, which a store may know for all objects together.
 protocol WholeNumberRowAggregate: RowAggregate {
-    /// What it follows from.
+    /// The questions whose answers give the aggregate.
     var questions: [WholeNumberAggregate] { get }
 
     /// Takes the answers to ``questions`` for those of the one group, which has no records then.
@@ -30,7 +30,8 @@ protocol WholeNumberRowAggregate: RowAggregate {
 
 /// An aggregate of a field that the record alone has, which needs no batch.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` passes on to the one group there is; what it has stays in registers meanwhile.
+    /// Adds the records that `show` passes on to the one group there is; what it has stays in
+    /// registers meanwhile.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
@@ -41,7 +42,7 @@ extension FieldAggregate {
     }
 }
 
-/// How many objects there are, whatever is counted of them: null counts too.
+/// The number of objects, whatever is counted of them: null counts too.
 final class CountAggregate: WholeNumberRowAggregate {
     private var counts: [Int64] = []
     let questions: [WholeNumberAggregate] = [.objects]
@@ -194,7 +195,8 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
 
 /// Any function of any values.
 ///
-/// Least and greatest keep one value for each group; median, mode and standard deviation keep all of them.
+/// Least and greatest keep one value for each group; median, mode and standard deviation keep all
+/// of them.
 final class GeneralAggregate: RowAggregate {
     private let function: FetchRequest.Function
     private let source: RowSource

@@ -15,13 +15,13 @@ public struct RowBatch: Sendable {
     public internal(set) var columns: [String] = []
     /// Row after row, the values of each in the order of the columns.
     package internal(set) var values: [Value] = []
-    /// How many rows there are.
+    /// The number of rows.
     public internal(set) var count = 0
 
     /// An empty batch, for a ``RowCursor`` to fill.
     public init() {}
 
-    /// Whether there is no row.
+    /// Whether the batch has no rows.
     package var isEmpty: Bool { count == 0 }
 
     /// The value of the row at `row` in the column at `column`.
@@ -82,7 +82,8 @@ public protocol RowCursor: AnyObject {
     ///
     /// Returns false, with an empty batch, at the end and ever after.
     ///
-    /// - Throws: What reading the objects throws. If the error names an object (``StoreError/damagedObject``), only that object is left
-    ///   out, and the next call goes on; after any other error the cursor is at its end.
+    /// - Throws: What reading the objects throws. If the error names an object
+    ///   (``StoreError/damagedObject``), only that object is left out, and the next call continues;
+    ///   after any other error the cursor is at its end.
     func next(into batch: inout RowBatch) throws(StoreError) -> Bool
 }

@@ -1,12 +1,13 @@
 internal import RoostCore
 
-/// Compiles what columns ask of records: paths to fields as such, everything else as a program.
+/// Compiles the columns' expressions: paths to fields as such, everything else as a program.
 struct RowCompiler {
     private(set) var compiler: PredicateCompiler
     private let model: ManagedObjectModel
     private let entity: ManagedObjectModel.Entity
 
-    /// Whether what is nested deep is left to another attempt on a stack of its own; see ``PredicateCompiler/compile(_:)``.
+    /// Whether what is nested deep is left to another attempt on a stack of its own; see
+    /// ``PredicateCompiler/compile(_:)``.
     let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -55,7 +56,7 @@ struct RowCompiler {
         }
     }
 
-    /// What keeps an aggregate, and the kind of its value.
+    /// Returns a function that creates an aggregate, and the kind and type of its value.
     mutating func aggregate(
         _ function: FetchRequest.Function, of argument: FetchRequest.Expression, column: String
     ) throws(StoreError) -> (@Sendable () -> any RowAggregate, PredicateType, AttributeType?) {
@@ -86,7 +87,7 @@ struct Window: Sendable {
     let offset: Int
     let limit: Int?
 
-    /// How many rows from the first on are needed; nil for all.
+    /// The number of rows from the first on that are needed; nil for all.
     var reach: Int? {
         limit.flatMap { limit in
             let sum = offset.addingReportingOverflow(limit)
@@ -97,7 +98,7 @@ struct Window: Sendable {
 
 /// The rows of a request, compiled: every name and type is known to be right.
 struct RowPlan: Sendable {
-    /// What a column of a grouped row shows.
+    /// The content of a column of a grouped row.
     enum GroupedColumn: Sendable {
         case key(Int)
         case aggregate(Int)
@@ -124,10 +125,10 @@ struct RowPlan: Sendable {
 
     /// The columns to give.
     let columns: [String]
-    /// What each column, and behind them those that serve the order alone, shows of a record; empty for groups.
+    /// The sources of the columns, then of columns that only the order needs; empty for groups.
     var sources: [RowSource] = []
     var grouping: Grouping?
-    /// What evaluates expressions of records.
+    /// The program that evaluates expressions of records.
     let program: PredicateProgram
     /// The objects to read, with what the store itself can do of order and window.
     let request: FetchRequest

@@ -3,7 +3,8 @@ internal import RoostCore
 extension RowPlan {
     /// Compiles the rows of a request.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`, naming the column.
+    /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, `limitExceeded`, naming the
+    ///   column.
     init(_ request: RowRequest, model: ManagedObjectModel) throws(StoreError) {
         self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
             try RowPlan(request, model: model, isShallow: isShallow)

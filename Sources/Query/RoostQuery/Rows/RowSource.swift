@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// Where a column's value comes from, for each record.
+/// The source of a column's value, for each record.
 enum RowSource: Sendable {
     /// The object itself.
     case object
-    /// A field of the record, or of the one that to-one relationships lead to.
+    /// A field of the record, or of a record that to-one relationships refer to.
     case path(RowPath)
     /// Anything else.
     case expression(PredicateProgram.Index, PredicateType.Kind)
@@ -12,7 +12,8 @@ enum RowSource: Sendable {
 
 /// A path through to-one relationships to a field.
 struct RowPath: Sendable {
-    /// One relationship: where the reference is, by entity number, and the root of the hierarchy it leads into.
+    /// One relationship: the location of the reference, by entity number, and the root of its
+    /// destination's hierarchy.
     struct Step: Sendable {
         let slots: PlainArray<FieldSlot?>
         let root: Int
@@ -24,7 +25,8 @@ struct RowPath: Sendable {
     let slots: PlainArray<FieldSlot?>
     let kind: RecordLayout.Field.Kind
 
-    /// Makes a path; nil for one that leads through a to-many relationship, has an operator or ends at objects.
+    /// Creates a path; nil if it passes through a to-many relationship, has an operator or ends at
+    /// objects.
     init?(_ path: ResolvedPath, model: ManagedObjectModel) {
         guard path.collectionOperator == nil, path.relationships.allSatisfy({ !$0.isToMany }),
             case .field(let field) = path.end
@@ -41,7 +43,8 @@ struct RowPath: Sendable {
         kind = field.kind
     }
 
-    /// Runs `body` with the record that has the field; nil where there is none on the way.
+    /// Runs `body` with the record that has the field; nil if a relationship on the way has no
+    /// object.
     @inline(__always)
     func withEnd<Result>(
         of record: RecordReader, _ evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
@@ -59,9 +62,10 @@ struct RowPath: Sendable {
 }
 
 extension RowPath {
-    /// Reads what records lead to, many at once, before the path is followed from each of them.
+    /// Reads the objects that records refer to, many at once, before the path is followed from each
+    /// of them.
     ///
-    /// What cannot be read is not said here: whoever follows the path will meet it.
+    /// Does not report errors: following the path meets them again.
     func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
         var keys: [Int64] = []
         for (index, step) in steps.enumerated() {
@@ -86,7 +90,8 @@ extension RowPath {
 }
 
 extension FieldSlot {
-    /// Where the field called `name` is, by entity number; nil for entities that are not `entity` or a subentity of it.
+    /// The slots of the field called `name`, by entity number; nil for entities that are not
+    /// `entity` or a subentity of it.
     static func all(
         _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel
     ) -> [FieldSlot?] {
@@ -98,12 +103,13 @@ extension FieldSlot {
 }
 
 extension RowSource {
-    /// Reads what records lead to, many at once.
+    /// Reads the objects that records refer to, many at once.
     func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
         if case .path(let path) = self { path.prefetch(for: records, evaluator) }
     }
 
-    /// The value for a record that the evaluator has begun; null after an error, which the evaluator knows.
+    /// The value for a record that the evaluator has begun; null after an error, which the
+    /// evaluator knows.
     func value(of record: RecordReader, _ evaluator: PredicateEvaluator) -> Value {
         switch self {
         case .object: return .objectID(record.id)
@@ -133,7 +139,7 @@ extension RowSource {
 
     /// Appends bytes that are the same for all records that belong to one group.
     func append(of record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
-        // What tells composites apart is in the fields of their elements.
+        // The fields of its elements distinguish one composite from another.
         if type == .composite {
             return OrderedBytes.append(value(of: record, evaluator), [], record.model, to: &key)
         }

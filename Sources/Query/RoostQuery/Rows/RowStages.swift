@@ -27,7 +27,7 @@ final class SortedRows: RowCursor {
     /// Sorts rows.
     ///
     /// - Parameters:
-    ///   - source: The rows; columns behind the last of `columns` serve the order alone.
+    ///   - source: The rows; columns after the last of `columns` serve the order alone.
     ///   - columns: The columns to give, the first ones of the source.
     ///   - levels: The order, most significant first.
     ///   - needed: How many of the first rows are wanted; nil for all.
@@ -84,7 +84,8 @@ final class SortedRows: RowCursor {
 
 /// Rows that were not there before; of equal ones the first.
 ///
-/// Values are equal as in an order: nulls are, NaNs are, both zeros, and IDs that name one object. Memory is that of the keys of all rows given.
+/// Values are equal as in an order: nulls are, NaNs are, both zeros, and IDs that name one object.
+/// Memory is that of the keys of all rows given.
 final class DistinctRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

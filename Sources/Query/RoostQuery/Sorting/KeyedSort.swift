@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// Sorts records by keys that are made once for each of them.
 ///
-/// With a limit it keeps at most about twice as many records as offset and limit ask for, with their keys; without one all of them.
+/// With a limit it keeps at most about twice as many records as offset and limit ask for, with
+/// their keys; without one all of them.
 final class KeyedSort {
     private let source: MatchingRecords
     private let maker: SortKeyMaker
@@ -13,7 +14,8 @@ final class KeyedSort {
     /// The most records that were kept at one time.
     private(set) var highestKeptCount = 0
     private var keys = SortKeys()
-    /// Once enough were read, the key of the last record that can still be wanted, and its object's; else empty.
+    /// Once enough were read, the key of the last record that can still be wanted, and its
+    /// object's; else empty.
     private var bound = SortKeys()
     private var boundKey: Int64 = 0
     private var order: [Int]?
@@ -22,12 +24,12 @@ final class KeyedSort {
     /// Prepares sorting.
     ///
     /// - Parameters:
-    ///   - source: What is sorted, in any order.
-    ///   - maker: The order; ties go by ascending key.
+    ///   - source: The records to sort, in any order.
+    ///   - maker: The order; ties are ordered by ascending key.
     ///   - model: The model of the records.
-    ///   - graph: How related objects are read; needed where the order leads through relationships.
-    ///   - offset: How many to leave out at the beginning.
-    ///   - limit: The most to give; nil for all.
+    ///   - graph: The source of related objects, for an order through relationships.
+    ///   - offset: The number of records to skip.
+    ///   - limit: The maximum number of records; nil for all.
     init(
         _ source: MatchingRecords, by maker: SortKeyMaker, model: ManagedObjectModel, graph: (any ObjectGraph)?,
         offset: Int, limit: Int?
@@ -94,7 +96,8 @@ final class KeyedSort {
         do throws(StoreError) {
             try evaluator.requireSuccess()
         } catch {
-            // What the order needs is lost, and it is no record of the answer: there is nothing to go on with.
+            // The data that the order needs is lost, and its object is not a record of the result: the fetch cannot
+            // continue.
             throw error.withoutDamagedObject
         }
     }

@@ -1,10 +1,12 @@
 internal import Foundation
 internal import RoostCore
 
-/// Values as bytes that, compared as unsigned numbers, have the order of the values: the keys of sorting, grouping and distinct rows.
+/// Values as bytes that, compared as unsigned numbers, have the order of the values: the keys of
+/// sorting, grouping and distinct rows.
 ///
-/// Null comes before everything and NaN after every number; 0.0 and −0.0 have the same bytes, and so has every NaN. The bytes of no
-/// value are the beginning of another's, so keys of several values can be put together.
+/// Null comes before everything and NaN after every number; 0.0 and −0.0 have the same bytes, and
+/// so has every NaN. The bytes of no value are the beginning of another's, so keys of several
+/// values can be put together.
 enum OrderedBytes {
     /// Appends what a field of a record holds.
     ///

@@ -1,13 +1,15 @@
 package import RoostCore
 
-/// A fetch request's order, compiled against record layouts: tells of two packed records which comes first.
+/// A fetch request's order, compiled against record layouts: compares two packed records.
 ///
-/// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text goes by code point, data and UUIDs by
-/// their bytes. Ties go by ascending key. An order through relationships or of folded text needs keys (``needsKeys``). This is the meaning of sort descriptors in every store.
+/// Nulls come before everything, NaN after every number, 0.0 and −0.0 are equal, text is ordered by
+/// code point, data and UUIDs by their bytes. Ties are ordered by ascending key. An order through
+/// relationships or of folded text needs keys (``needsKeys``). Defines the meaning of sort
+/// descriptors for every store.
 package struct RecordSortOrder: Sendable {
     /// One level of the order for the records of one entity.
     private struct Level {
-        /// Where the value is; nil for entities that the request does not ask for.
+        /// The slot of the value; nil for entities that the request does not ask for.
         let slot: FieldSlot?
         let isAscending: Bool
     }
@@ -15,12 +17,13 @@ package struct RecordSortOrder: Sendable {
     /// Level by level, one for each entity of the model.
     private let levels: PlainArray<Level>
     private let entityCount: Int
-    /// How the keys are made that the order needs; nil where records show it themselves.
+    /// The maker of the keys that the order needs; nil if the records show the order themselves.
     let maker: SortKeyMaker?
 
     /// Compiles the sort descriptors of a request.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no order.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for a property that has no
+    ///   order.
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         guard !request.sortDescriptors.isEmpty else {
@@ -110,9 +113,11 @@ package struct RecordSortOrder: Sendable {
         return left.key < right.key
     }
 
-    /// A number that says most of where a record comes: one with a smaller number precedes one with a larger; equal numbers say nothing.
+    /// A number that says most of where a record comes: one with a smaller number precedes one with
+    /// a larger; equal numbers say nothing.
     ///
-    /// Comparing a number with that of a bound is much cheaper than ``precedes(_:_:)``. The order must not be by key alone.
+    /// Comparing a number with that of a bound is much cheaper than ``precedes(_:_:)``. The order
+    /// must not be by key alone.
     @inline(__always)
     func leadingNumber(of record: RecordReader) -> UInt64 {
         let level = levels[record.entityNumber]
@@ -166,7 +171,7 @@ extension RecordLayout.Field.Kind {
 }
 
 extension ResolvedPath.End {
-    /// What the values are, for messages.
+    /// The kind of the values, for messages.
     fileprivate var kindDescription: String {
         switch self {
         case .object: "objects"

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// Makes the keys of an order that records alone do not show: through to-one relationships, or of folded text.
+/// Makes the keys of an order that records alone do not show: through to-one relationships, or of
+/// folded text.
 ///
 /// A key is made once for each record, not for each comparison.
 struct SortKeyMaker: Sendable {
@@ -13,12 +14,12 @@ struct SortKeyMaker: Sendable {
 
     let levels: [Level]
 
-    /// Reads what records lead to, many at once, before keys are made of them.
+    /// Reads the objects that records refer to, many at once, before keys are made of them.
     func prepare(_ records: RecordBatch, _ evaluator: PredicateEvaluator) {
         for level in levels { level.path.prefetch(for: records, evaluator) }
     }
 
-    /// Appends the key of a record; after an error, which the evaluator knows, it is of no use.
+    /// Appends the key of a record; after an error, which the evaluator keeps, the key is useless.
     func append(_ record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
         for level in levels {
             let start = key.count

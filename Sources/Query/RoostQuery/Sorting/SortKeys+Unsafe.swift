@@ -6,7 +6,7 @@ struct SortKeys: Sendable {
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
-    /// How many there are.
+    /// The number of keys.
     var count: Int { ends.count }
 
     /// Takes all keys out and keeps the memory.
@@ -28,7 +28,8 @@ struct SortKeys: Sendable {
         ends.append(bytes.count)
     }
 
-    /// Negative, zero or positive as the key at `index` comes before, equals or comes after that of `other` at `otherIndex`.
+    /// Negative, zero or positive as the key at `index` comes before, equals or comes after that of
+    /// `other` at `otherIndex`.
     func order(_ index: Int, _ other: SortKeys, _ otherIndex: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             other.bytes.withUnsafeBytes { otherBytes in
@@ -59,7 +60,7 @@ struct SortKeys: Sendable {
 
     private func range(_ index: Int) -> Range<Int> { (index == 0 ? 0 : ends[index - 1])..<ends[index] }
 
-    /// The first eight bytes as a number; those that are not there are zero.
+    /// Returns the first eight bytes as a number; missing bytes count as zero.
     private static func number(_ bytes: Slice<UnsafeRawBufferPointer>) -> UInt64 {
         var number: UInt64 = 0
         for byte in bytes.prefix(8) { number = number << 8 | UInt64(byte) }

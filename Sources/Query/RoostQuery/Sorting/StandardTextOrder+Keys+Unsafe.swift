@@ -1,7 +1,8 @@
 internal import RoostCore
 
 extension StandardTextOrder {
-    /// Appends bytes that, compared as unsigned numbers, have the order of texts; the bytes of no text are the beginning of another's.
+    /// Appends bytes that, compared as unsigned numbers, have the order of texts; the bytes of no
+    /// text are the beginning of another's.
     ///
     /// - Complexity: O(*n*) in the length of the text; about three times as many bytes.
     package static func append(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
@@ -12,7 +13,7 @@ extension StandardTextOrder {
 
     /// Text in which a run of digits is `0`, how many digits its number has, and these.
     private static func appendNumeric(_ text: UnsafeRawBufferPointer, to key: inout [UInt8]) {
-        /// Where the count of the digits of a run is; nil outside of a run.
+        /// The position of the digit count of a run; nil outside of a run.
         var run: Int?
         for byte in text {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {

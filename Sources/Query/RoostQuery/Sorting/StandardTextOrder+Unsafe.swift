@@ -1,11 +1,14 @@
 internal import RoostCore
 
-/// The localized standard order, which people expect of names with numbers in them: "Track 2" before "Track 10", "Émile" beside "Emil".
+/// The localized standard order, which people expect of names with numbers in them: "Track 2"
+/// before "Track 10", "Émile" beside "Emil".
 ///
-/// Texts compare without case and diacritics, and runs of ASCII digits as numbers; what is the same then, without case; what is
-/// the same still, by code point. No locale changes it, so that every store and machine orders alike.
+/// Texts compare without case and diacritics, and runs of ASCII digits as numbers; what is the same
+/// then, without case; what is the same still, by code point. No locale changes it, so that every
+/// store and machine orders alike.
 package enum StandardTextOrder {
-    /// Negative, zero or positive as `left` comes before, is the same bytes as, or comes after `right`.
+    /// Negative, zero or positive as `left` comes before, is the same bytes as, or comes after
+    /// `right`.
     package static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         for options in [FetchRequest.Comparison.Options.caseInsensitive.union(.diacriticInsensitive), .caseInsensitive]
         {

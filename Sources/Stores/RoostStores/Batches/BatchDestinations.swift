@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The objects that a batch request lets to-one relationships lead to, as one snapshot shows them.
+/// The destinations that a batch request gives to-one relationships, as one snapshot shows them.
 struct BatchDestinations {
     /// An object that exists.
     struct Destination {
@@ -17,7 +17,7 @@ struct BatchDestinations {
 
     private var snapshot: any StoreSnapshot
     private let model: ManagedObjectModel
-    /// Everything that was looked for; nil where there is no such object.
+    /// Everything that was looked up; nil for an object that does not exist.
     private var found: [ObjectPlace: Destination?] = [:]
     /// By end: the last place that the snapshot shows, and the last one that was given.
     private var places: [End: (read: Int64?, given: Int64)] = [:]
@@ -27,7 +27,7 @@ struct BatchDestinations {
         self.model = model
     }
 
-    /// How many objects are remembered.
+    /// The number of objects remembered.
     var count: Int { found.count }
 
     /// The objects that exist, with the versions they have.
@@ -42,7 +42,7 @@ struct BatchDestinations {
     /// Forgets which objects exist, but not the places it gave.
     mutating func forget() { found.removeAll(keepingCapacity: true) }
 
-    /// Goes on with another snapshot: forgets which objects exist, but not the places it gave.
+    /// Continues with another snapshot: forgets which objects exist, but not the places it gave.
     mutating func go(on snapshot: any StoreSnapshot) {
         self.snapshot = snapshot
         forget()
@@ -123,9 +123,11 @@ struct BatchDestinations {
         }
     }
 
-    /// The ID, by its own entity, of the object that a to-one relationship is to lead to; it was looked up before.
+    /// Returns the ID, by its own entity, of the destination of a to-one relationship, which was
+    /// looked up before.
     ///
-    /// - Throws: `objectNotFound` where there is no such object; `invalidValue` where it is of an entity the relationship cannot lead to.
+    /// - Throws: `objectNotFound` if the object does not exist; `invalidValue` if the relationship
+    ///   cannot refer to its entity.
     func destination(
         _ id: ObjectID, of relationship: ManagedObjectModel.Relationship, _ owner: () -> String
     ) throws(StoreError) -> ObjectID {

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// Turns rows into records and writes them: in one change set while they are few, through a bulk load when they are many.
+/// Turns rows into records and writes them: in one change set while they are few, through a bulk
+/// load when they are many.
 struct BatchInsertion {
     /// The rows that are looked at together, so that what they refer to is looked up together.
     private static let chunkCount = 256
@@ -130,7 +131,7 @@ struct BatchInsertion {
 
     // MARK: Values
 
-    /// What a row says, by field.
+    /// Returns the values of a row, by field.
     private mutating func values(of row: BatchInsertRequest.Row) throws(StoreError) -> [Value] {
         rowCount += 1
         let number = rowCount
@@ -245,13 +246,13 @@ struct BatchInsertion {
         }
     }
 
-    /// Keys that nobody else gets.
+    /// Returns keys that no other object gets.
     private mutating func newKeys(_ count: Int) throws(StoreError) -> Range<Int64> {
         var new: Range<Int64>
         if loader == nil {
             new = try store.reserveKeys(count, for: layout.entity)
         } else {
-            // The load has the writer's place: nobody reserves a key meanwhile, not even this.
+            // The load has the writer's place: no key is reserved meanwhile, not even by this request.
             guard nextKey <= Int64.max - Int64(count) else {
                 throw StoreError(
                     .limitExceeded, "The hierarchy of entity '\(layout.entity)' has no \(count) keys left.")
@@ -289,13 +290,13 @@ struct BatchInsertion {
 
     private mutating func startLoading() throws(StoreError) {
         let known = destinations.references
-        // Closed first: a store may have to wait until nobody reads, to make room.
+        // Closed first: to make room, a store may have to wait until no snapshot is open.
         snapshot.close()
         var options = BulkLoadOptions()
         options.author = author
         let loader = try store.concurrentBulkLoader(options)
         self.loader = loader
-        // From now on nobody changes what it shows.
+        // From now on no other writer changes what it shows.
         snapshot = try store.snapshot()
         destinations.go(on: snapshot)
         try requireExisting(known)
@@ -351,7 +352,7 @@ struct BatchInsertion {
 
     private mutating func finish() throws(StoreError) -> Generation {
         if let loader {
-            // A store may wait until nobody reads, to move what was written to its place.
+            // A store may wait until no snapshot is open before it moves what was written to its place.
             snapshot.close()
             return try loader.finish().generation
         }
@@ -376,7 +377,7 @@ struct BatchInsertion {
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)
             relatedIDs = (0..<changes.updates.count).map { changes.updates.id(at: $0) }
-            // Closed first: a store may have to wait until nobody reads, to make room.
+            // Closed first: to make room, a store may have to wait until no snapshot is open.
             snapshot.close()
             return try store.commit(changes).generation
         }

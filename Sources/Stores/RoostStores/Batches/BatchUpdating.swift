@@ -2,7 +2,8 @@ package import RoostCore
 internal import RoostQuery
 
 extension StoreSnapshot {
-    /// Works out what a batch update would do to the store as the snapshot shows it; see ``BatchUpdateRequest``.
+    /// Works out what a batch update would do to the store as the snapshot shows it; see
+    /// ``BatchUpdateRequest``.
     ///
     /// - Parameters:
     ///   - request: What is to be updated, and how.
@@ -25,7 +26,7 @@ extension StoreSnapshot {
 
 /// Reads the objects of a batch update and makes their new records.
 struct BatchUpdating {
-    /// Where the value of a property comes from.
+    /// The source of a property's value.
     private enum Source {
         case constant(Value)
         case expression(ExpressionEvaluator)
@@ -96,7 +97,7 @@ struct BatchUpdating {
     // MARK: One batch
 
     private mutating func update(_ batch: RecordBatch) throws(StoreError) {
-        // First all values, so that what they lead to is looked up together.
+        // All values first, so that their destinations are looked up together.
         var values: [[Value]] = []
         var ids: [ObjectID] = []
         try batch.forEachRecord { (record) throws(StoreError) in

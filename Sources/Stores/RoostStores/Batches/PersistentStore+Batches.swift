@@ -6,16 +6,17 @@ public import RoostCore
 extension PersistentStore {
     /// Inserts objects as a ``BatchInsertRequest`` says.
     ///
-    /// All or nothing, and durable on return. The rules of the program's model are enforced: mandatory
-    /// properties, limits, lengths, patterns and counts, objects that exist, uniqueness constraints.
-    /// Properties that a row does not name get their defaults, and derived attributes are computed.
+    /// All or nothing, and durable on return. The rules of the program's model are enforced:
+    /// mandatory properties, limits, lengths, patterns and counts, objects that exist, uniqueness
+    /// constraints. Properties that a row does not name get their defaults, and derived attributes
+    /// are computed.
     ///
     /// Up to 16 MiB of records are collected and written as one change set, which blocks other
     /// writers for a moment only. More records go through ``bulkLoader(_:)``, which blocks other
-    /// writers to the end, so rows cannot come from a function that writes to the same store. It stays
-    /// one change set if rows can change other objects: with a to-one relationship whose inverse is
-    /// to-one, with limited counts, and with derived attributes that follow a relationship. So it does
-    /// with a conflict rule.
+    /// writers to the end, so rows cannot come from a function that writes to the same store. It
+    /// stays one change set if rows can change other objects: with a to-one relationship whose
+    /// inverse is to-one, with limited counts, and with derived attributes that follow a
+    /// relationship. So it does with a conflict rule.
     ///
     /// - Parameters:
     ///   - request: The rows.
@@ -24,15 +25,15 @@ extension PersistentStore {
     /// - Returns: What the request's result type asks for.
     /// - Throws: `modelMismatch` for an incompatible model; `unknownEntity`; `invalidRequest` for
     ///   an abstract entity, a to-many relationship and a derived attribute; `unknownProperty`;
-    ///   `invalidValue`, naming row and property; `validationFailed` with all ``StoreError/failures``;
-    ///   `objectNotFound` with all objects that rows refer to and that do not exist;
-    ///   `constraintViolation`; `conflict` after ten attempts beside other writers, a hundred where
-    ///   rows can change other objects; and what ``reserveKeys(_:for:)``, ``commit(_:)`` and the
-    ///   rows throw. Nothing was inserted then; keys may be left out.
+    ///   `invalidValue`, naming row and property; `validationFailed` with all
+    ///   ``StoreError/failures``; `objectNotFound` with all objects that rows refer to and that do
+    ///   not exist; `constraintViolation`; `conflict` after ten attempts beside other writers, a
+    ///   hundred where rows can change other objects; and what ``reserveKeys(_:for:)``,
+    ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
-    ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object whose
-    ///   ordered relationship is joined. All records where it stays one change set, and all rows with
-    ///   a conflict rule.
+    ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object
+    ///   whose ordered relationship is joined. All records where it stays one change set, and all
+    ///   rows with a conflict rule.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -44,10 +45,11 @@ extension PersistentStore {
     /// snapshot.
     ///
     /// All or nothing, and durable on return. Every object that meets the predicate gets a new
-    /// version, even if its values stay. The rules of a batch insert are enforced for the properties
-    /// that are set. A composite that is set as a whole has no other elements; where an element makes
-    /// a composite have a value, the other elements get their defaults. If another writer changes one
-    /// of the objects meanwhile, the change set is computed again, at most ten times.
+    /// version, even if its values stay. The rules of a batch insert are enforced for the
+    /// properties that are set. A composite that is set as a whole has no other elements; where an
+    /// element makes a composite have a value, the other elements get their defaults. If another
+    /// writer changes one of the objects meanwhile, the change set is computed again, at most ten
+    /// times.
     ///
     /// - Parameters:
     ///   - request: What is to be updated, and how.
@@ -71,9 +73,9 @@ extension PersistentStore {
     /// Deletes objects as a ``BatchDeleteRequest`` says, by a change set that is computed on a
     /// snapshot.
     ///
-    /// All or nothing, and durable on return. If another writer changes one of the objects meanwhile,
-    /// the change set is computed again, at most ten times. So it is if another writer refers to a
-    /// deleted object meanwhile, unless a relationship has the rule `noAction`.
+    /// All or nothing, and durable on return. If another writer changes one of the objects
+    /// meanwhile, the change set is computed again, at most ten times. So it is if another writer
+    /// refers to a deleted object meanwhile, unless a relationship has the rule `noAction`.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -83,10 +85,10 @@ extension PersistentStore {
     /// - Throws: `modelMismatch` for an incompatible model; `deleteDenied` with all
     ///   ``StoreError/denials``; `conflict` after ten attempts; what ``StoreSnapshot/fetch(_:)``
     ///   and ``commit(_:)`` throw. Nothing was deleted then.
-    /// - Complexity: O(*n*) in the objects that are deleted or changed, and one walk of each to-many
-    ///   relationship that a rule follows. If more than 1 000 objects are deleted, a scan of every
-    ///   entity with a to-one relationship without inverse that refers to one of them. Memory: about
-    ///   100 bytes for each deleted object, and a copy of each changed record.
+    /// - Complexity: O(*n*) in the objects that are deleted or changed, and one walk of each
+    ///   to-many relationship that a rule follows. If more than 1 000 objects are deleted, a scan
+    ///   of every entity with a to-one relationship without inverse that refers to one of them.
+    ///   Memory: about 100 bytes for each deleted object, and a copy of each changed record.
     public func execute(
         _ request: BatchDeleteRequest, model: ManagedObjectModel? = nil
     ) throws(StoreError) -> BatchResult {
@@ -195,8 +197,8 @@ extension StoreSnapshot {
 extension StoreError {
     /// Whether another writer changed something since a change set was worked out.
     ///
-    /// A delete that is denied for new references is worked out anew: the second time the snapshot has
-    /// them, with a better reason.
+    /// A delete that is denied for new references is worked out anew: the second time the snapshot
+    /// has them, with a better reason.
     fileprivate var isOutdated: Bool {
         if code == .conflict { return true }
         return code == .deleteDenied && !denials.isEmpty && denials.allSatisfy { $0.reason == .referenced }

@@ -1,28 +1,30 @@
 package import RoostCore
 internal import RoostMigration
 
-/// What a batch update or delete would do to a store, worked out on a snapshot and not done.
+/// The effect of a batch update or delete on a store, computed on a snapshot and not applied.
 ///
-/// Committing ``changes`` does it, as long as no object in it was changed since; then the commit fails with code `conflict`.
+/// Committing ``changes`` applies it. If an object in it changed meanwhile, the commit fails with
+/// code `conflict`.
 package struct PreparedBatch: Sendable {
-    /// How many objects of one entity.
+    /// The number of objects of one entity.
     package struct EntityCount: Hashable, Sendable {
         /// The objects' own entity.
         package let entity: EntityName
-        /// How many.
+        /// The number of objects.
         package let count: Int
     }
 
     /// The changes, all of them.
     package let changes: ChangeSet
-    /// How many objects the request itself names.
+    /// The number of objects that the request itself names.
     package let requestedCount: Int
-    /// The objects that are updated or deleted: those that the request names, then those that a delete takes along.
+    /// The updated or deleted objects: first the ones the request names, then the ones a delete
+    /// takes along.
     let objects: [ChangeSet.Reference]
-    /// How many of the updated records are of the request; the others change with them.
+    /// The number of updated records that belong to the request; the others change with them.
     let updateCount: Int
 
-    /// How many objects are updated or deleted, those that a delete takes along among them.
+    /// The number of updated or deleted objects, including the ones a delete takes along.
     package var objectCount: Int { objects.count }
     /// Whether nothing would change.
     package var isEmpty: Bool { changes.isEmpty }
@@ -31,14 +33,17 @@ package struct PreparedBatch: Sendable {
 
     /// The objects that the request names, by entity, in the order of the entities' names.
     package var requested: [EntityCount] { counts(objects.prefix(requestedCount)) }
-    /// The objects that go because a delete rule says so, by entity, in the order of the entities' names.
+    /// The objects that go because a delete rule says so, by entity, in the order of the entities'
+    /// names.
     package var cascaded: [EntityCount] { counts(objects.dropFirst(requestedCount)) }
-    /// The objects that change because a reference of theirs is set or cleared, by entity, in the order of the entities' names.
+    /// The objects that change because a reference of theirs is set or cleared, by entity, in the
+    /// order of the entities' names.
     package var related: [EntityCount] {
         counts((updateCount..<changes.updates.count).map { changes.updates.id(at: $0).entity })
     }
 
-    /// Whether another preparation found the same objects to update or delete, each at the same version.
+    /// Whether another preparation found the same objects to update or delete, each at the same
+    /// version.
     package func concernsSameObjects(as other: Self) -> Bool {
         func updated(_ batch: Self) -> [ChangeSet.Reference] {
             (0..<batch.changes.updates.count).map {
@@ -58,7 +63,7 @@ package struct PreparedBatch: Sendable {
         return counts.map { EntityCount(entity: $0.key, count: $0.value) }.sorted { $0.entity < $1.entity }
     }
 
-    /// What a commit of it came to.
+    /// Returns the result of committing it.
     func result(_ type: BatchResultType, _ receipt: CommitReceipt) -> BatchResult {
         BatchResult(
             type, generation: receipt.generation, count: objects.count, objectIDs: objects.map(\.id),

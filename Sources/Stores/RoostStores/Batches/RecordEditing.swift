@@ -200,7 +200,8 @@ struct RecordEditing {
         }
     }
 
-    /// Sets places in ordered relationships: null without an owner, the last place where none is named.
+    /// Sets places in ordered relationships: null without an owner, the last place where none is
+    /// named.
     private mutating func settlePlaces(_ record: RecordReader, _ plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),

@@ -27,7 +27,8 @@ public import RoostCore
 ///   - limit: The most findings of one kind and property that are listed one by one; the rest is
 ///     counted in a last one.
 /// - Returns: The findings, damage first, then violations; empty for a sound store.
-/// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never `corrupted`.
+/// - Throws: Whatever keeps the check from being made: `closed`, `ioFailure`, `busy`. Never
+///   `corrupted`.
 /// - Complexity: O(*n*) in records and links, plus one look-up for each batch of different
 ///   references. Where relationships have minimum or maximum counts, what refers to their objects
 ///   is sorted. Memory is bounded.
@@ -66,7 +67,8 @@ package func checkStore(
     return findings.all
 }
 
-/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill the memory.
+/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill
+/// the memory.
 private struct FindingList {
     /// The findings that are counted together.
     private struct Group: Hashable {
@@ -134,7 +136,7 @@ private struct StoreCheck {
         var destination: Int
     }
 
-    /// How many references are looked up together.
+    /// The number of references to look up together.
     static let lookupCount = 4096
 
     let snapshot: any StoreSnapshot
@@ -349,7 +351,7 @@ private struct StoreCheck {
         }
     }
 
-    /// Looks the collected references up, and reports those that lead nowhere.
+    /// Looks up the collected references, and reports dangling ones.
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
         var entityByTarget: [Target: Int] = [:]

@@ -3,7 +3,8 @@ package import RoostCore
 extension StoreSnapshot {
     /// Returns the destinations of a to-many relationship of an object, in its order.
     ///
-    /// - Complexity: O(*n*) in the destinations. If their entity has subentities, each record is read.
+    /// - Complexity: O(*n*) in the destinations. If their entity has subentities, each record is
+    ///   read.
     package func destinations(
         of relationship: ManagedObjectModel.Relationship, from id: ObjectID
     ) throws(StoreError) -> [ObjectID] {

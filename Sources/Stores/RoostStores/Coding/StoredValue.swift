@@ -5,7 +5,8 @@ internal import RoostCore
 protocol StoredValue: Codable {
     /// Whether properties of a kind can have values of the type.
     static func accepts(_ kind: RecordLayout.Field.Kind) -> Bool
-    /// The value of a field of an accepted kind that is not null; nil if the type cannot represent it.
+    /// The value of a field of an accepted kind that is not null; nil if the type cannot represent
+    /// it.
     static func read(_ field: borrowing RecordLayout.Field, of record: RecordReader) -> Self?
     /// The same value for a field of an accepted kind; nil if the field cannot hold it.
     func value(for kind: RecordLayout.Field.Kind) -> Value?

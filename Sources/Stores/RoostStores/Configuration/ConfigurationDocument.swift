@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostJSONText
 
-/// What the file of a configuration says.
+/// The contents of a configuration's file.
 struct ConfigurationDocument {
     /// The most bytes that the file may have.
     static let maximumByteCount = 1 << 20
@@ -53,7 +53,7 @@ private struct ConfigurationReader {
     typealias Store = RoostConfiguration.Store
 
     let path: String
-    /// Where the lines of the text end, in ascending order.
+    /// The ends of the text's lines, in ascending order.
     let lineEnds: [Int]
     let registry: StoreRegistry
     let problems: JSONProblems
@@ -139,7 +139,7 @@ private struct ConfigurationReader {
             origin: origin(member.keyOffset), options: options)
     }
 
-    /// Where the store is, as written: `url`, or `type` and `path`.
+    /// Returns the store's location as written: `url`, or `type` and `path`.
     private func location(_ reader: JSONObjectReader, at node: JSONNode) -> StoreLocation? {
         guard let urlNode = reader.node("url") else {
             guard reader.node("type") != nil else {

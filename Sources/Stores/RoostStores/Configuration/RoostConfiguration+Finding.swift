@@ -10,15 +10,17 @@ extension RoostConfiguration {
     /// The variable that names the default store.
     package static let storeVariable = "ROOST_STORE"
 
-    /// Whether a text can be the name of a store: letters, digits, `-` and `_`, the first one no hyphen.
+    /// Whether a text can be the name of a store: letters, digits, `-` and `_`, the first one no
+    /// hyphen.
     ///
-    /// So no name looks like a URL, or like a path with a directory or an extension: `./main` is always a path.
+    /// So no name looks like a URL, or like a path with a directory or an extension: `./main` is
+    /// always a path.
     package static func isStoreName(_ text: String) -> Bool {
         !text.isEmpty && !text.hasPrefix("-")
             && text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" }
     }
 
-    /// The file that holds and why; nil when there is none.
+    /// Returns the file to use and how it was found, or nil.
     static func find(_ file: String?, _ directory: String, _ environment: [String: String]) -> Setting? {
         if let file { return Setting(key: "file", value: absolute(file, in: directory), origin: .caller) }
         if let file = environment[fileVariable] {
@@ -28,8 +30,8 @@ extension RoostConfiguration {
         var directory = directory
         while true {
             let candidate = absolute(fileName, in: directory)
-            // Where this user may not look, nothing is found; what is found must be readable. A link that leads nowhere is found:
-            // otherwise the file of a directory above would take its place, with other stores.
+            // A directory that this user may not search has no file; a file that is found must be readable. A dangling link counts as found:
+            // otherwise the file of a directory above would replace it, with other stores.
             if StoreFile.hasEntry(at: candidate) {
                 return Setting(key: "file", value: candidate, origin: .search)
             }

@@ -10,13 +10,15 @@ extension RoostConfiguration {
         return try readModel(modelPath)
     }
 
-    /// Where a store is, and its options.
+    /// Returns the location and the options of a store.
     ///
     /// Neither opens the store nor reads a model.
     ///
     /// - Parameter name: The store's name; nil for the default store.
-    /// - Returns: A description whose options are those of the configuration, the others as they are by default.
-    /// - Throws: `notFound` when the configuration has no such store, or no default, with the names that it has.
+    /// - Returns: A description whose options are those of the configuration, the others as they
+    ///   are by default.
+    /// - Throws: `notFound` when the configuration has no such store, or no default, with the names
+    ///   that it has.
     public func storeDescription(_ name: String? = nil) throws(StoreError) -> PersistentStoreDescription {
         let store = try store(name)
         return PersistentStoreDescription(
@@ -30,8 +32,9 @@ extension RoostConfiguration {
     ///   - model: The model that the program expects; nil for the configuration's, if it names one.
     ///   - isReadOnly: Whether changes are refused.
     /// - Returns: The open store.
-    /// - Throws: `notFound` for a name that the configuration does not have and for a store that does not exist, and whatever
-    ///   opening throws: `modelMismatch` when the store was made with another model.
+    /// - Throws: `notFound` for a name that the configuration does not have and for a store that
+    ///   does not exist, and whatever opening throws: `modelMismatch` when the store was made with
+    ///   another model.
     public func openStore(
         _ name: String? = nil, model: ManagedObjectModel? = nil, isReadOnly: Bool = false
     ) throws(StoreError) -> any PersistentStore {
@@ -50,9 +53,10 @@ extension RoostConfiguration {
     ///   - model: The program's model; nil for the configuration's.
     ///   - rule: What becomes of a store that was made with another model.
     /// - Returns: The open store.
-    /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then as
-    ///   ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no model to create it with. As
-    ///   `MigrationManager.openOrCreateStore` where the rule asks for something to be done.
+    /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then
+    ///   as ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no
+    ///   model to create it with. As `MigrationManager.openOrCreateStore` where the rule asks for
+    ///   something to be done.
     public func openOrCreateStore(
         _ name: String? = nil, model: ManagedObjectModel? = nil, ifIncompatible rule: IncompatibleStoreRule = .refuse
     ) throws(StoreError) -> any PersistentStore {

@@ -1,7 +1,7 @@
 internal import Foundation
 public import RoostCore
 
-/// Which stores a program uses, and which model: what `roost.json` and the environment say.
+/// The stores and the model that a program uses, from `roost.json` and the environment.
 ///
 /// ```json5
 /// {
@@ -14,16 +14,19 @@ public import RoostCore
 /// }
 /// ```
 ///
-/// The file is JSON, or JSON5 as above. It is the one that the caller or the variable `ROOST_CONFIG` names, else the first
-/// `roost.json` in the working directory or a directory above it. Without any there are no stores, which is no error. The
-/// variable `ROOST_STORE` says which store is the default instead of the file: by `type:path`, by a name in the file, or by the
-/// path of an existing store. An empty variable counts as unset. Relative paths in the file are relative to its directory;
-/// `~` is an ordinary character. The documentation page `docs/configuration.md` has every key and every option.
+/// The file is JSON, or JSON5 as above. The caller or the variable `ROOST_CONFIG` names it;
+/// otherwise it is the first `roost.json` in the working directory or a directory above it. Finding
+/// none is not an error: the configuration then has no stores. The variable `ROOST_STORE` overrides
+/// the file's default store: by `type:path`, by a name in the file, or by the path of an existing
+/// store. An empty variable counts as unset. Relative paths in the file are relative to its
+/// directory; `~` is an ordinary character. The documentation page `docs/configuration.md` has
+/// every key and every option.
 ///
-/// Making a value reads and checks everything that is said, without opening or changing a store: keys, types, names, options
-/// and their values, whether the model's file exists. It reads the file once; later changes of the file do not show.
+/// The initializer reads and checks all settings, without opening or changing a store: keys, types,
+/// names, options and their values, and whether the model's file exists. It reads the file once;
+/// later changes of the file do not show.
 public struct RoostConfiguration: Sendable {
-    /// Where a value comes from.
+    /// The origin of a value.
     package enum Origin: Sendable, Hashable, CustomStringConvertible {
         /// The caller gave it; on the command line with an option.
         case caller
@@ -33,7 +36,7 @@ public struct RoostConfiguration: Sendable {
         case search
         /// A line of the configuration's file.
         case file(path: String, line: Int)
-        /// Nobody said anything: the value that holds then.
+        /// The default value, because no other was given.
         case standard
 
         /// The origin for people: `/project/roost.json:4`, `ROOST_STORE`, `default`.
@@ -50,11 +53,11 @@ public struct RoostConfiguration: Sendable {
 
     /// A value that is in force, and where it comes from.
     package struct Setting: Sendable, Hashable {
-        /// What the value is of: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
+        /// The setting's key: `model`, `default`, `stores.main`, `stores.main.options.synchronous`.
         package let key: String
         /// The value; of `stores.main` the store's URL.
         package let value: String
-        /// Where the value comes from.
+        /// The origin of the value.
         package let origin: Origin
     }
 
@@ -68,7 +71,7 @@ public struct RoostConfiguration: Sendable {
         var options: [String: Setting]
     }
 
-    /// The configuration's file and how it was found; nil when there is none.
+    /// The configuration's file and how it was found, or nil.
     let fileSetting: Setting?
     /// The path of the model; nil when the file says none.
     let modelSetting: Setting?
@@ -86,13 +89,13 @@ public struct RoostConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - file: The path of the file; nil to look for it.
-    ///   - workingDirectory: Where to begin to look, and what `file` and paths in variables are relative to; nil for the
-    ///     process's.
+    ///   - workingDirectory: Where to begin to look, and what `file` and paths in variables are
+    ///     relative to; nil for the process's.
     ///   - environment: The environment; nil for the process's.
     ///   - registry: The types of store that the configuration may name.
     ///   - readModel: Reads a model's file.
-    /// - Throws: `invalidConfiguration` for a file that is named but cannot be read, and with every problem of the file, each with
-    ///   its key, line and column; nothing else.
+    /// - Throws: `invalidConfiguration` for a file that is named but cannot be read, and with every
+    ///   problem of the file, each with its key, line and column; nothing else.
     package init(
         file: String?, workingDirectory: String?, environment: [String: String]?, registry: StoreRegistry,
         readModel: @escaping @Sendable (String) throws(StoreError) -> ManagedObjectModel
@@ -115,7 +118,7 @@ public struct RoostConfiguration: Sendable {
         }
     }
 
-    /// The path of the configuration's file; nil when there is none.
+    /// The path of the configuration's file, or nil.
     package var file: String? { fileSetting?.value }
 
     /// The path of the model's file; nil when the configuration names none.
@@ -124,7 +127,8 @@ public struct RoostConfiguration: Sendable {
     /// The names of the stores, in the order of the file.
     package var storeNames: [String] { stores.compactMap(\.name) }
 
-    /// The name of the default store; nil when there is no default, or when `ROOST_STORE` gives one without a name.
+    /// The name of the default store; nil without a default, or if `ROOST_STORE` gives one without
+    /// a name.
     package var defaultStoreName: String? { defaultStore?.store.name }
 
     /// Everything that is in force, options that were not given included, with where it comes from.
@@ -147,7 +151,8 @@ public struct RoostConfiguration: Sendable {
 }
 
 extension StoreError.Code {
-    /// The configuration has errors, or names something that is not there; the message lists everything.
+    /// The configuration has errors, or names something that is not there; the message lists
+    /// everything.
     ///
     /// Nothing was opened.
     public static let invalidConfiguration = Self("invalidConfiguration")

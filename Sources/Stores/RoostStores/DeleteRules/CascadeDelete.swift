@@ -1,7 +1,8 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Works out what a batch delete would do to the store as the snapshot shows it; see ``BatchDeleteRequest``.
+    /// Works out what a batch delete would do to the store as the snapshot shows it; see
+    /// ``BatchDeleteRequest``.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -30,14 +31,15 @@ struct DeletePropagation {
         let field: RecordLayout.Field?
     }
 
-    /// A relationship with rule deny that leads from an object that goes.
+    /// A relationship with rule deny from a deleted object.
     private struct Ban {
         let relationship: Int
         let source: ObjectID
         let target: Int64
     }
 
-    /// Up to so many deleted objects are looked for by their IDs, where those that refer to them have to be found; for more, all is read.
+    /// The maximum number of deleted objects for which referring objects are found by ID; for more,
+    /// everything is read.
     private static let lookUpCount = 1000
 
     private let snapshot: any StoreSnapshot
@@ -45,14 +47,17 @@ struct DeletePropagation {
     private let model: ManagedObjectModel
     /// By entity number.
     private let rules: [[Rule]]
-    /// By entity number: the to-one relationships that are cleared when what they lead to goes.
+    /// By entity number: the to-one relationships that are cleared when their destination is
+    /// deleted.
     private let clearable: [[RecordLayout.Field]]
     private var objects: [ChangeSet.Reference] = []
-    /// By the number of the root: the keys of what goes.
+    /// By the number of the root: the keys of deleted objects.
     private var gone: [Set<Int64>]
-    /// By the number of the entity a relationship leads to: keys of what goes because of a rule, some of them met before.
+    /// By the number of a relationship's destination entity: keys of objects that a rule deletes,
+    /// some of them met before.
     private var waiting: [[Int64]]
-    /// By the number of the entity a relationship leads to: keys of what may have to forget something that goes.
+    /// By the number of a relationship's destination entity: keys of objects that may refer to a
+    /// deleted object.
     private var referring: [Set<Int64>]
     private var bans: [Ban] = []
     private var denials: [DeleteDenial] = []
@@ -152,9 +157,9 @@ struct DeletePropagation {
         }
     }
 
-    // MARK: What stands against it
+    // MARK: Denials
 
-    /// Finds the bans whose destination exists and does not go.
+    /// Finds the bans whose destination exists and is not deleted.
     private mutating func collectDenials() throws(StoreError) {
         var byDestination: [Int: [Ban]] = [:]
         for ban in bans {
@@ -226,8 +231,9 @@ struct DeletePropagation {
         if !fields.isEmpty { try cleared.append(record, replacing: fields) }
     }
 
-    /// Finds the objects whose to-one relationships lead to something that goes and need not say so: they have no inverse, or
-    /// one that is to-one too, and may be empty in a store that was edited on one side.
+    /// Finds objects that refer to deleted objects without being recorded there: their to-one
+    /// relationships have no inverse, or a to-one inverse, which may be empty in a store that was
+    /// edited on one side.
     private mutating func collectReferringOfThemselves() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
@@ -276,7 +282,8 @@ struct DeletePropagation {
 }
 
 extension DeleteRule {
-    /// Whether the rule of a relationship makes anything necessary that deleting the object itself does not do.
+    /// Whether the rule of a relationship makes anything necessary that deleting the object itself
+    /// does not do.
     fileprivate func asksForWork(
         _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel
     ) -> Bool {
@@ -290,7 +297,8 @@ extension DeleteRule {
 }
 
 extension ManagedObjectModel.Relationship {
-    /// Whether a reference by the relationship is cleared when its destination goes: the rule of the inverse says so, or there is none.
+    /// Returns whether a reference by the relationship is cleared when its destination is deleted:
+    /// it has no inverse, or the rule of the inverse says so.
     fileprivate func isClearedOnDelete(_ model: ManagedObjectModel) -> Bool {
         guard storage == .field else { return false }
         guard let inverse = inverse.map({ model.relationships[$0] }) else { return true }

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// What setting to-one relationships whose inverse is to-one does to other objects: the new partner leads back, old partners are alone.
+/// The changes to other objects when a to-one relationship with a to-one inverse is set: the new
+/// partner refers back, old partners no longer do.
 struct PartnerChanges {
     /// A field of an object.
     private struct Side: Hashable {
@@ -10,16 +11,17 @@ struct PartnerChanges {
 
     private enum Edit {
         case set(ObjectID)
-        /// Null, if it leads to this object.
+        /// Null, if it refers to this object.
         case clear(ObjectPlace)
     }
 
     private let model: ManagedObjectModel
-    /// The far side of each relationship that is set, and the object it is to lead back to.
+    /// The far side of each relationship that is set, and the object it must refer back to.
     private var claims: [Side: ObjectID] = [:]
-    /// The far side of each relationship that led elsewhere, and the object it is to lead back to no more.
+    /// The far side of each relationship that referred elsewhere, and the object it must no longer
+    /// refer back to.
     private var releases: [Side: ObjectPlace] = [:]
-    /// The near side of each relationship that is set, and where it is to lead.
+    /// The near side of each relationship that is set, and its new destination.
     private var wishes: [Side: ObjectID?] = [:]
 
     init(_ model: ManagedObjectModel) { self.model = model }
@@ -32,9 +34,9 @@ struct PartnerChanges {
         return inverse
     }
 
-    /// Notes that `relationship` of `object` leads from now on to `new` instead of `old`.
+    /// Notes that `relationship` of `object` now refers to `new` instead of `old`.
     ///
-    /// - Throws: `invalidRequest` when another object of the request leads there too.
+    /// - Throws: `invalidRequest` if another object of the request refers to `new` too.
     mutating func note(
         _ object: ObjectID, _ relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
     ) throws(StoreError) {
@@ -103,7 +105,8 @@ struct PartnerChanges {
         changes.updates = updates
     }
 
-    /// Appends a record with edits of its relationships; one that is not of the request only if that changes it.
+    /// Appends a record with edits of its relationships; one that is not of the request only if
+    /// that changes it.
     private func append(
         _ record: RecordReader, _ edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
         _ failures: inout FailureList

@@ -1,10 +1,11 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a compaction did.
+/// The result of a compaction.
 ///
-/// As JSON: `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest` (text), `inPlace` (whether others had the store
-/// open), `seconds`, `warnings` (messages). Later versions may add fields.
+/// As JSON: `store` (URL), `bytesBefore`, `bytesAfter`, `objects`, `links`, `digest` (text),
+/// `inPlace` (whether others had the store open), `seconds`, `warnings` (messages). Later versions
+/// may add fields.
 ///
 /// ```swift
 /// let report = try store.compact()
@@ -18,17 +19,17 @@ public struct CompactionReport: Sendable, Hashable, Codable {
     public var bytesBefore: Int
     /// The bytes of the store and its log now.
     public var bytesAfter: Int
-    /// How many objects the store has.
+    /// The number of objects in the store.
     package var objects: Int
-    /// How many links the store has.
+    /// The number of links in the store.
     package var links: Int
     /// The content of the store in one value, which was compared.
     package var digest: String
-    /// Whether the store was compacted in place, because somebody else had it open.
+    /// Whether the store was compacted in place, because it was open elsewhere.
     public var inPlace: Bool
-    /// How long it took.
+    /// The duration of the compaction.
     package var seconds: Double
-    /// What should be known.
+    /// Messages about problems that did not stop the compaction.
     public var warnings: [String]
 }
 

@@ -6,11 +6,11 @@ extension StoreMaintenance {
     /// Copies a store, as it is at one commit, into a new one of the same type.
     ///
     /// Others may read and write the store meanwhile. The backup has the objects, links, versions,
-    /// identity, user metadata and used keys of exactly one commit, the last one when the call begins.
-    /// It is read again when it is complete and must have the digest that was computed while reading.
-    /// Only then it gets its name, atomically. After an error, a cancellation or a crash nothing of it
-    /// is left, and a store that was to be replaced is unchanged. Memory is bounded; see
-    /// ``MigrationManager/convert(from:to:options:)``.
+    /// identity, user metadata and used keys of exactly one commit, the last one when the call
+    /// begins. It is read again when it is complete and must have the digest that was computed
+    /// while reading. Only then it gets its name, atomically. After an error, a cancellation or a
+    /// crash nothing of it is left, and a store that was to be replaced is unchanged. Memory is
+    /// bounded; see ``MigrationManager/convert(from:to:options:)``.
     ///
     /// - Parameters:
     ///   - source: The store; one that is open is not closed.

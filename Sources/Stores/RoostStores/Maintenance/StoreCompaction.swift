@@ -25,7 +25,7 @@ struct StoreCompaction: Sendable {
         try requireStore(path)
         // One time for all that is waited for.
         let patience = options.patience
-        // Nobody else replaces the store, or sweeps away what is built here, before this ends.
+        // Until this ends, no other process replaces the store, or sweeps away what is built here.
         let claim = try options.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
@@ -105,7 +105,8 @@ struct StoreCompaction: Sendable {
         try options.cancellation?.check()
     }
 
-    /// Opens the store and closes it again: recovers what a crash left and brings everything into the one file.
+    /// Opens the store and closes it again: recovers what a crash left and brings everything into
+    /// the one file.
     private func settle(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(patience))
         let digest = try store.closing { () throws(StoreError) in
@@ -141,9 +142,10 @@ struct StoreCompaction: Sendable {
         }
     }
 
-    // MARK: Nobody else has it open
+    // MARK: Not open elsewhere
 
-    /// Copies the store into a new file that takes its place; the caller holds the store's lock exclusively.
+    /// Copies the store into a new file that takes its place; the caller holds the store's lock
+    /// exclusively.
     private func rewrite(_ path: String, _ report: inout CompactionReport) throws(StoreError) {
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
@@ -176,7 +178,7 @@ struct StoreCompaction: Sendable {
             from: .location(old), to: .location(new), options: options)
     }
 
-    // MARK: Somebody else has it open
+    // MARK: Open elsewhere
 
     private func compactInPlace(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
         let cancellation = options.cancellation

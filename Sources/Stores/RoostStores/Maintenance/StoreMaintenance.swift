@@ -21,13 +21,13 @@ public struct StoreMaintenance: Sendable {
 
     /// Rewrites a store so that its file takes as little space as a new copy of it would.
     ///
-    /// If no other program has the store open, it is copied into a new file beside it. The new file is
-    /// verified by digest, gets the permissions and the owner of the old one, and replaces it
+    /// If no other program has the store open, it is copied into a new file beside it. The new file
+    /// is verified by digest, gets the permissions and the owner of the old one, and replaces it
     /// atomically. Other programs cannot open the store meanwhile.
     ///
-    /// If another program has the store open, its type compacts it in place if it can, and the content
-    /// is compared afterwards. After a crash at any instant, the store is either as it was or
-    /// compacted. Identity, content, versions, metadata and used keys stay.
+    /// If another program has the store open, its type compacts it in place if it can, and the
+    /// content is compared afterwards. After a crash at any instant, the store is either as it was
+    /// or compacted. Identity, content, versions, metadata and used keys stay.
     ///
     /// - Parameters:
     ///   - location: The store.

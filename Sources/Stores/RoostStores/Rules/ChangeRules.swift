@@ -15,8 +15,8 @@ package struct ChangeRules {
     /// The stored records of updated and deleted objects.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
-    /// The objects that get a new version although they may keep their values, because a writer that
-    /// has not seen this change could otherwise leave a derived attribute with an old value.
+    /// The objects that get a new version although they may keep their values, because a writer
+    /// that has not seen this change could otherwise leave a derived attribute with an old value.
     private var touched: Set<ObjectPlace> = []
 
     /// The most objects that one request names.
@@ -62,7 +62,8 @@ package struct ChangeRules {
         try removeUpdated(from: &changes)
     }
 
-    /// Removes updated objects from the unchanged ones, because an update requires its version already.
+    /// Removes updated objects from the unchanged ones, because an update requires its version
+    /// already.
     private func removeUpdated(from changes: inout ChangeSet) throws(StoreError) {
         guard !changes.unchanged.isEmpty else { return }
         var changed: Set<ObjectPlace> = []
@@ -200,8 +201,8 @@ package struct ChangeRules {
     /// Gives a new version to the stored objects that derived attributes read over new references
     /// and links.
     ///
-    /// Another writer that changes such an object at the same time does not know yet which attributes
-    /// depend on it.
+    /// Another writer that changes such an object at the same time does not know yet which
+    /// attributes depend on it.
     private mutating func touchNewSources(_ changes: inout ChangeSet) throws(StoreError) {
         var sources: Set<ObjectPlace> = []
         for relationship in rules.derived.readRelationships {

@@ -28,7 +28,8 @@ package final class ChangedGraph: ObjectGraph {
     private var added: (bySource: [End: [Int64]], byTarget: [End: [Int64]]) = ([:], [:])
     private var removed: (bySource: [End: Set<Int64>], byTarget: [End: Set<Int64>]) = ([:], [:])
     private var stored: RecordBatch
-    /// The objects of the snapshot that were read, with their versions, since ``isTracking`` was set.
+    /// The objects of the snapshot that were read, with their versions, since ``isTracking`` was
+    /// set.
     private(set) var readVersions: [ObjectPlace: UInt32] = [:]
     /// Whether reads are noted.
     var isTracking = false

@@ -24,8 +24,8 @@ struct MissingObjects {
 
     /// Throws what a change lacks as one error, with the rules that it breaks.
     ///
-    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`. Either one lists
-    ///   all failures and all missing objects.
+    /// - Throws: `validationFailed` if a rule is broken, otherwise `objectNotFound`. Either one
+    ///   lists all failures and all missing objects.
     func throwIfAny(with failures: FailureList) throws(StoreError) {
         guard failures.isEmpty else {
             throw ValidationFailure.error(failures.failures).with { $0.missingObjects = ids }

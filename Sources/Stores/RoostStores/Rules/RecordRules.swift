@@ -92,8 +92,8 @@ package struct RecordRules: Sendable {
     /// Whether the records of an entity can break a rule.
     package func isEmpty(forEntity number: Int) -> Bool { entities[number].isEmpty }
 
-    /// The bytes of a record's bitmap that can show a broken rule, and which bits do; nil if an entity
-    /// has rules that the bitmap does not decide.
+    /// The bytes of a record's bitmap that can show a broken rule, and which bits do; nil if an
+    /// entity has rules that the bitmap does not decide.
     package func decidingBits(forEntity number: Int) -> [(offset: Int, bits: UInt8)]? {
         entities[number].rules.isEmpty ? entities[number].mandatoryBits : nil
     }

@@ -13,7 +13,8 @@ package final class CommitSubscription: Sendable {
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - ignored: The origin of commits that the listener does not want; see ``ChangeSet/origin``.
+    ///   - ignored: The origin of commits that the listener does not want; see
+    ///     ``ChangeSet/origin``.
     ///   - listener: Called for each notice, on the thread of the commit or on that of the watcher.
     ///   - end: Called once, when the store is closed or replaced.
     /// - Throws: `closed`, and what reading the store throws.
@@ -142,7 +143,8 @@ final class CommitWatcher: Sendable {
     static let shared = CommitWatcher()
 
     private struct State {
-        /// The stores, with the numbers of their signals' files in the system's watch; nil without one.
+        /// The stores, with the numbers of their signals' files in the system's watch; nil without
+        /// one.
         var entries: [ObjectIdentifier: (entry: Entry, number: CInt?)] = [:]
         var isRunning = false
     }

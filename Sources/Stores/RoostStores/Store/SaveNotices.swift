@@ -129,10 +129,10 @@ package final class NoticeQueue: Sendable {
 extension Store {
     /// The commits to the store from now on, of this process and of others.
     ///
-    /// Commits of this process are named object by object, in their order; so are batch requests, and
-    /// commits of other processes if the store records a history. A bulk load is not. Commits of other
-    /// processes show within a fifth of a second where the system can watch files, and after a second
-    /// at most.
+    /// Commits of this process are named object by object, in their order; so are batch requests,
+    /// and commits of other processes if the store records a history. A bulk load is not. Commits
+    /// of other processes show within a fifth of a second where the system can watch files, and
+    /// after a second at most.
     ///
     /// - Throws: `closed`, and what reading the store throws.
     public var changes: SaveNotices {

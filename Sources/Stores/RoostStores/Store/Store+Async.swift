@@ -38,7 +38,8 @@ extension Store {
         }
     }
 
-    /// Returns the object of an entity with a key, or nil if it does not exist; the asynchronous form.
+    /// Returns the object of an entity with a key, or nil if it does not exist; the asynchronous
+    /// form.
     public func record(_ entity: EntityName, key: Int64) async throws(StoreError) -> Record? {
         try await record(ObjectID(entity, key: key))
     }
@@ -140,7 +141,8 @@ extension Store {
         }
     }
 
-    /// Rewrites the store's file so that it takes as little space as a new copy; the asynchronous form.
+    /// Rewrites the store's file so that it takes as little space as a new copy; the asynchronous
+    /// form.
     @discardableResult
     public func compact(
         options: ConversionOptions = ConversionOptions()

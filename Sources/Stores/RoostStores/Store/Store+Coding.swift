@@ -28,9 +28,10 @@ extension StoreView {
     ///   - predicate: The condition; nil for all objects.
     ///   - sortDescriptors: The order.
     ///   - limit: The most objects to return; nil for all.
-    /// - Returns: The values. All of them are in memory; ``forEach(_:of:where:_:)`` reads any number.
-    /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property; `invalidValue`
-    ///   for a property that does not fit its Swift type, with both names.
+    /// - Returns: The values. All of them are in memory; ``forEach(_:of:where:_:)`` reads any
+    ///   number.
+    /// - Throws: `unknownEntity`; `unknownProperty` for a key that is not a property;
+    ///   `invalidValue` for a property that does not fit its Swift type, with both names.
     public func fetch<Element: Decodable>(
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         sortedBy sortDescriptors: [FetchRequest.SortDescriptor] = [], limit: Int? = nil
@@ -42,7 +43,8 @@ extension StoreView {
         return elements
     }
 
-    /// Calls `body` for each object that meets a condition, as a value of a type, in bounded memory.
+    /// Calls `body` for each object that meets a condition, as a value of a type, in bounded
+    /// memory.
     ///
     /// - Parameters:
     ///   - type: The type of the values.
@@ -128,7 +130,8 @@ extension Store {
         }
     }
 
-    /// Calls `body` for each object that meets a condition, as a value of a type, in bounded memory.
+    /// Calls `body` for each object that meets a condition, as a value of a type, in bounded
+    /// memory.
     ///
     /// ```swift
     /// try store.forEach(Track.self, where: "plays > 3") { track in print(track.title) }
@@ -179,10 +182,10 @@ extension Store {
 
     /// Inserts one object for each value, all or none, durable on return.
     ///
-    /// Coding keys are the names of properties. A key that a value does not encode, such as one of an
-    /// optional that is nil, gets the default of the model. An `objectID` must be nil: the store gives
-    /// new objects their IDs. With arrays of IDs for to-many relationships all values are one change
-    /// set.
+    /// Coding keys are the names of properties. A key that a value does not encode, such as one of
+    /// an optional that is nil, gets the default of the model. An `objectID` must be nil: the store
+    /// gives new objects their IDs. With arrays of IDs for to-many relationships all values are one
+    /// change set.
     ///
     /// ```swift
     /// try store.insert([Track(title: "Blue", plays: 3)])

@@ -11,17 +11,18 @@ extension Store {
     /// }
     /// ```
     ///
-    /// All of them are read from one view of the store. A transaction of many changes comes in several
-    /// values; see ``HistoryTransaction/isComplete``. If `body` ends the pass by throwing, continue
-    /// after the token of the last value.
+    /// All of them are read from one view of the store. A transaction of many changes comes in
+    /// several values; see ``HistoryTransaction/isComplete``. If `body` ends the pass by throwing,
+    /// continue after the token of the last value.
     ///
     /// - Parameters:
     ///   - request: The token to continue after, and filters.
     ///   - body: Receives each transaction, the oldest first.
-    /// - Throws: `historyExpired` if not everything after the token is kept: read everything again in
-    ///   one view, and continue after ``StoreView/historyToken()`` of that view. `invalidRequest` for a
-    ///   token of another store, and for a store that records no history. `unsupported` for a type
-    ///   without the capability. `unknownEntity`, `corrupted`, and what `body` throws.
+    /// - Throws: `historyExpired` if not everything after the token is kept: read everything again
+    ///   in one view, and continue after ``StoreView/historyToken()`` of that view.
+    ///   `invalidRequest` for a token of another store, and for a store that records no history.
+    ///   `unsupported` for a type without the capability. `unknownEntity`, `corrupted`, and what
+    ///   `body` throws.
     /// - Complexity: O(*n*) in the changes after the token.
     public func forEachTransaction(_ request: HistoryRequest, _ body: (HistoryTransaction) throws -> Void) throws {
         try read { view in try view.forEachTransaction(request, body) }
@@ -45,8 +46,8 @@ extension Store {
 
     /// Returns the token of the last transaction.
     ///
-    /// To read everything and then follow the changes without a gap, take the token from the same view:
-    /// ``StoreView/historyToken()``.
+    /// To read everything and then follow the changes without a gap, take the token from the same
+    /// view: ``StoreView/historyToken()``.
     ///
     /// - Throws: `invalidRequest` for a store that records no history, `unsupported`, `closed`.
     public func historyToken() throws(StoreError) -> HistoryToken {
@@ -55,9 +56,9 @@ extension Store {
 
     /// Removes the transactions up to a token, that of the token included.
     ///
-    /// Afterwards ``history(after:)`` takes the token, and throws `historyExpired` for older tokens.
-    /// Values of deleted objects are removed from the store. Their bytes can stay in unused parts of
-    /// its file until they are overwritten, or until ``compact(options:)``.
+    /// Afterwards ``history(after:)`` takes the token, and throws `historyExpired` for older
+    /// tokens. Values of deleted objects are removed from the store. Their bytes can stay in unused
+    /// parts of its file until they are overwritten, or until ``compact(options:)``.
     ///
     /// - Throws: `invalidRequest`, `historyExpired` as ``forEachTransaction(_:_:)``; `readOnly`;
     ///   `busy`.

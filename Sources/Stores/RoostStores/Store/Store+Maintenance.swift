@@ -14,10 +14,11 @@ extension Store {
         try checkStore(persistentStore, limit: limit)
     }
 
-    /// Copies the store into a new one of the same type, as it is now, while others read and write it.
+    /// Copies the store into a new one of the same type, as it is now, while others read and write
+    /// it.
     ///
-    /// The copy is read again and compared before it gets its name. After an error nothing is left of
-    /// it. Needs the space of one more copy.
+    /// The copy is read again and compared before it gets its name. After an error nothing is left
+    /// of it. Needs the space of one more copy.
     ///
     /// ```swift
     /// try store.backUp(to: .sqlite("monday.sqlite"))
@@ -38,8 +39,8 @@ extension Store {
 
     /// Copies the store into a new one of any type, as it is now, while others read and write it.
     ///
-    /// Objects keep their IDs. The copy is read again and compared before it gets its name. After an
-    /// error nothing is left of it. Memory is bounded.
+    /// Objects keep their IDs. The copy is read again and compared before it gets its name. After
+    /// an error nothing is left of it. Memory is bounded.
     ///
     /// - Parameters:
     ///   - destination: The place of the copy.
@@ -60,9 +61,9 @@ extension Store {
     ///
     /// - Parameter options: Timeout, cancellation and progress.
     /// - Returns: The space before and after.
-    /// - Throws: `busy` for a type that cannot be compacted while it is open: close the store, and use
-    ///   ``StoreMaintenance/compact(_:options:)``; `unsupported` for a type whose stores are not files;
-    ///   `noSpace`, `corrupted`, `cancelled`, `closed`.
+    /// - Throws: `busy` for a type that cannot be compacted while it is open: close the store, and
+    ///   use ``StoreMaintenance/compact(_:options:)``; `unsupported` for a type whose stores are
+    ///   not files; `noSpace`, `corrupted`, `cancelled`, `closed`.
     @discardableResult
     public func compact(options: ConversionOptions = ConversionOptions()) throws(StoreError) -> CompactionReport {
         // The file could be compacted without the store, but a closed store does nothing.

@@ -4,8 +4,8 @@ internal import RoostQuery
 extension Store {
     /// Runs `body` with a consistent view of the store.
     ///
-    /// The view ends when `body` returns. It keeps pages of the store alive, so do not wait for people
-    /// or for the network inside.
+    /// The view ends when `body` returns. It keeps pages of the store alive, so do not wait for
+    /// people or for the network inside.
     ///
     /// - Parameter body: The work with the view.
     /// - Returns: The result of `body`.
@@ -23,7 +23,8 @@ extension Store {
         return try body(view)
     }
 
-    /// Returns the objects that meet a condition, in an order; objects with equal keys by ascending ID.
+    /// Returns the objects that meet a condition, in an order; objects with equal keys by ascending
+    /// ID.
     ///
     /// ```swift
     /// let first = try store.fetch("Track", where: "plays > 3", sortedBy: ["title"], limit: 3)

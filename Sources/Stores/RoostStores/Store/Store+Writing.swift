@@ -15,15 +15,16 @@ extension Store {
     /// - Parameters:
     ///   - entity: The entity of the new objects.
     ///   - rows: The values by property name: attributes, to-one relationships (`.objectID`), and
-    ///     elements of composites by their dotted path. A property that a row does not name gets the
-    ///     default of the model. The sequence is read once.
+    ///     elements of composites by their dotted path. A property that a row does not name gets
+    ///     the default of the model. The sequence is read once.
     ///   - onConflict: The rule for a row with the values of an existing object in a uniqueness
     ///     constraint.
     ///   - result: The kind of the result.
     /// - Returns: The result, as its kind says.
     /// - Throws: `validationFailed` with all ``StoreError/failures``; `objectNotFound` with all
     ///   ``StoreError/missingObjects``; `constraintViolation`; `unknownEntity`, `unknownProperty`,
-    ///   `invalidRequest`, `invalidValue`; `cancelled` if the task is cancelled. Nothing was inserted.
+    ///   `invalidRequest`, `invalidValue`; `cancelled` if the task is cancelled. Nothing was
+    ///   inserted.
     @discardableResult
     public func insert(
         _ entity: EntityName, rows: some Sequence<[String: Value]>, onConflict: ConflictRule = .fail,
@@ -56,8 +57,8 @@ extension Store {
     ///   - predicate: The condition; nil for all objects.
     ///   - result: The kind of the result.
     /// - Returns: The result, as its kind says.
-    /// - Throws: As ``insert(_:rows:onConflict:result:)``, and `conflict` if other writers change the
-    ///   objects again and again. Nothing was updated.
+    /// - Throws: As ``insert(_:rows:onConflict:result:)``, and `conflict` if other writers change
+    ///   the objects again and again. Nothing was updated.
     @discardableResult
     public func update(
         _ entity: EntityName, set values: Assignments, where predicate: FetchRequest.Predicate? = nil,
@@ -74,8 +75,8 @@ extension Store {
         try persistentStore.execute(request, rules: rules)
     }
 
-    /// Deletes all objects that meet a condition, with the objects that delete rules take along, all
-    /// or none.
+    /// Deletes all objects that meet a condition, with the objects that delete rules take along,
+    /// all or none.
     ///
     /// - Parameters:
     ///   - entity: The entity; objects of its subentities are included.
@@ -83,8 +84,8 @@ extension Store {
     ///   - result: The kind of the result.
     /// - Returns: The result, as its kind says.
     /// - Throws: `deleteDenied` with all ``StoreError/denials`` and ``StoreError/failures``;
-    ///   `validationFailed`; `conflict` if other writers change the objects again and again. Nothing
-    ///   was deleted.
+    ///   `validationFailed`; `conflict` if other writers change the objects again and again.
+    ///   Nothing was deleted.
     @discardableResult
     public func delete(
         _ entity: EntityName, where predicate: FetchRequest.Predicate? = nil, result: BatchResultType = .count

@@ -37,8 +37,8 @@ public final class Store: Sendable {
     ///   - model: The program's model, whose rules hold; nil for the store's own.
     ///   - registry: The types of the locations that ``backUp(to:options:)`` and
     ///     ``convert(to:options:)`` write to.
-    /// - Throws: `modelMismatch` for a model that is not compatible with the store's; `invalidModel`
-    ///   for a model whose rules cannot be followed.
+    /// - Throws: `modelMismatch` for a model that is not compatible with the store's;
+    ///   `invalidModel` for a model whose rules cannot be followed.
     public init(
         _ store: any PersistentStore, model: ManagedObjectModel? = nil, registry: StoreRegistry
     ) throws(StoreError) {

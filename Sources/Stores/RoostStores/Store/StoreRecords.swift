@@ -33,7 +33,8 @@ public struct StoreRecords<Element: Sendable>: AsyncSequence, Sendable {
 
         /// Returns the next result, or nil at the end and ever after.
         ///
-        /// - Throws: `closed` for a closed store, `cancelled`, and what the request and reading throw.
+        /// - Throws: `closed` for a closed store, `cancelled`, and what the request and reading
+        ///   throw.
         public mutating func next() async throws(StoreError) -> Element? {
             if position == elements.count {
                 let pass = pass

@@ -27,7 +27,8 @@ public final class StoreView {
 
     // MARK: Objects
 
-    /// Returns the objects that meet a condition, in an order; objects with equal keys by ascending ID.
+    /// Returns the objects that meet a condition, in an order; objects with equal keys by ascending
+    /// ID.
     ///
     /// - Parameters:
     ///   - entity: The entity; objects of its subentities are included.
@@ -122,7 +123,8 @@ public final class StoreView {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - body: The work for a row, whose values are by column name. Its first error ends the pass.
+    ///   - body: The work for a row, whose values are by column name. Its first error ends the
+    ///     pass.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`, and what `body` throws.
     public func forEachRow(_ request: RowRequest, _ body: ([String: Value]) throws -> Void) throws {
         let cursor = try snapshot.rows(request)
@@ -150,8 +152,8 @@ public final class StoreView {
 extension Record {
     /// The value of a property; null for a property without a value.
     ///
-    /// - Precondition: The object's entity has the property. Use ``value(_:)`` for names that are not
-    ///   written in the program.
+    /// - Precondition: The object's entity has the property. Use ``value(_:)`` for names that are
+    ///   not written in the program.
     public subscript(_ name: String) -> Value {
         do throws(StoreError) { return try value(name) } catch { preconditionFailure(error.message) }
     }

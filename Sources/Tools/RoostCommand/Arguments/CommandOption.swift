@@ -23,8 +23,8 @@ struct CommandOption: Sendable {
     /// Whether the value is a whole number.
     var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
 
-    /// The words that the value can be, where the help says so: by its first words, as in `table, json or csv; table unless
-    /// given.`, or by the value's name, as in `table|json|csv`.
+    /// The words that the value can be, where the help says so: by its first words, as in
+    /// `table, json or csv; table unless given.`, or by the value's name, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }

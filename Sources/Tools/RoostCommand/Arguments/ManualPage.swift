@@ -64,8 +64,8 @@ struct ManualPage {
         lines += [".RS 4", ".nf"] + texts.map(Self.line) + [".fi", ".RE"]
     }
 
-    /// A text of blocks with empty lines between them: lists of words and what they mean, lines that begin with blanks and stay
-    /// as they are, and paragraphs.
+    /// A text of blocks with empty lines between them: lists of words and what they mean, lines
+    /// that begin with blanks and stay as they are, and paragraphs.
     private mutating func blocks(_ text: String) {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
@@ -81,7 +81,8 @@ struct ManualPage {
         }
     }
 
-    /// The items of a list whose lines are `word  text`, or blanks and more text; nil for anything else.
+    /// The items of a list whose lines are `word  text`, or blanks and more text; nil for anything
+    /// else.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {

@@ -25,7 +25,8 @@ struct ParsedArguments: Sendable {
         return number
     }
 
-    /// Sorts arguments: `--name`, `--name=value`, `--name value`, `-n`, `-nm`, `-n value`; all after `--` are positions.
+    /// Sorts arguments: `--name`, `--name=value`, `--name value`, `-n`, `-nm`, `-n value`; all
+    /// after `--` are positions.
     init(_ arguments: [String], for command: Subcommand) throws {
         let options = command.allOptions
         var rest = arguments[...]

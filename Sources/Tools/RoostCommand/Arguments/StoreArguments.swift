@@ -29,10 +29,12 @@ enum StoreArguments {
         return configuration.settings.first { $0.key == "default" }?.value
     }
 
-    /// The store that `text` means, to be opened read-only unless it is to be written, with the options of the configuration and of the user.
+    /// The store that `text` means, to be opened read-only unless it is to be written, with the
+    /// options of the configuration and of the user.
     ///
-    /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose type is recognized by the
-    /// file's content. A path that leads to nothing, or to something other than a file, gets the error that says so.
+    /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose
+    /// type is recognized by the file's content. A path that leads to nothing, or to something
+    /// other than a file, gets the error that says so.
     static func store(
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
@@ -129,16 +131,19 @@ enum StoreArguments {
         throw UsageError("'\(location)' names no file; write \(location.type):path")
     }
 
-    /// Opens a store for the time of `body`, read-only unless it is to be written, and closes it however `body` ends.
+    /// Opens a store for the time of `body`, read-only unless it is to be written, and closes it
+    /// however `body` ends.
     ///
     /// - Parameters:
     ///   - text: The store.
     ///   - arguments: The command's arguments.
     ///   - forWriting: Whether it is to be written.
-    ///   - closingFailed: Is told when the store could not be closed; says whether that is no error of the command's.
+    ///   - closingFailed: Is told when the store could not be closed; says whether that is no error
+    ///     of the command's.
     ///   - body: What is done with the store.
     /// - Returns: What `body` returns.
-    /// - Throws: What opening the store, `body` or closing it throws, whichever comes first; `cancelled` after a signal.
+    /// - Throws: What opening the store, `body` or closing it throws, whichever comes first;
+    ///   `cancelled` after a signal.
     static func withStore<Result>(
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
@@ -183,7 +188,8 @@ enum StoreArguments {
 
     /// The store of that name in the configuration.
     ///
-    /// The configuration is not even read for a text that can be no name, unless `--config` asks for it.
+    /// The configuration is not even read for a text that can be no name, unless `--config` asks
+    /// for it.
     private static func named(
         _ text: String, _ arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {
@@ -223,7 +229,8 @@ enum StoreArguments {
             at: StoreLocation(type: type.name, path: path), options: StoreOptions(isReadOnly: true))
     }
 
-    /// The store of the configuration that a mistyped name most likely meant, as the end of a message.
+    /// The store of the configuration that a mistyped name most likely meant, as the end of a
+    /// message.
     private static func hint(_ text: String, _ arguments: ParsedArguments) throws -> String? {
         guard RoostConfiguration.isStoreName(text) else { return nil }
         let names = try configuration(arguments).storeNames

@@ -48,8 +48,8 @@ final class BatchRun {
 
     /// Opens the store, read-only where nothing is to be changed.
     ///
-    /// When a store that was changed cannot be closed as it should be, that is a warning: a change that is made must not look as if
-    /// it were not, or it is made twice.
+    /// When a store that was changed cannot be closed as it should be, that is a warning: a change
+    /// that is made must not look as if it were not, or it is made twice.
     func withStore(_ body: (any PersistentStore) throws -> ExitCode) throws -> ExitCode {
         func closingFailed(_ error: StoreError) -> Bool {
             guard isCommitted else { return false }

@@ -2,9 +2,11 @@ internal import Roost
 internal import RoostCore
 internal import RoostStores
 
-/// What can stand where the cursor is, found by the same table of commands that help and parser use.
+/// What can stand where the cursor is, found by the same table of commands that help and parser
+/// use.
 ///
-/// The scripts of `roost completions` ask for it by running `roost __complete`, so that they are never older than the program.
+/// The scripts of `roost completions` ask for it by running `roost __complete`, so that they are
+/// never older than the program.
 struct Completer {
     /// The hidden command that the scripts run.
     static let commandName = "__complete"
@@ -21,7 +23,8 @@ struct Completer {
 
     init(_ commands: [Subcommand]) { self.commands = commands }
 
-    /// The candidates for the last one of `words`, which may be empty; the words are those behind `roost`.
+    /// The candidates for the last one of `words`, which may be empty; the words are those behind
+    /// `roost`.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
         guard words.count > 1, let name = words.first else {
@@ -128,7 +131,8 @@ struct Completer {
         return StoreArguments.entityNames(text, arguments)
     }
 
-    /// Those of the candidates that begin like the word; options only for a word that begins like one.
+    /// Those of the candidates that begin like the word; options only for a word that begins like
+    /// one.
     private func matching(
         _ current: String, _ candidates: [Candidate], hidesOptions: Bool = false
     ) -> [Candidate] {

@@ -8,7 +8,8 @@ enum FileCandidates {
     /// Bundles of models are directories that count as files.
     private static let bundles = [".xcdatamodeld", ".xcdatamodel", ".momd"]
 
-    /// The files and directories; directories end with a slash, hidden ones show only when the word asks for them.
+    /// The files and directories; directories end with a slash, hidden ones show only when the word
+    /// asks for them.
     ///
     /// - Parameters:
     ///   - word: The path as far as it was typed.

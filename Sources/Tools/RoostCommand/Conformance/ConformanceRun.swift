@@ -15,7 +15,8 @@ struct ConformanceRun {
     ///
     /// `isCancelled` is asked after each check; true ends the run.
     ///
-    /// - Throws: `UsageError` for a type that is not known, no check left, a mistaken exclusion, or options that exclude each other.
+    /// - Throws: `UsageError` for a type that is not known, no check left, a mistaken exclusion, or
+    ///   options that exclude each other.
     init(
         _ arguments: ParsedArguments, _ registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {
@@ -39,7 +40,8 @@ struct ConformanceRun {
     ///
     /// When the run is cancelled, the report has what was run and says that it is not all.
     ///
-    /// - Throws: code `cancelled`; what `write` throws; `missingDirectory` or `permissionDenied` where temporary files belong.
+    /// - Throws: code `cancelled`; what `write` throws; `missingDirectory` or `permissionDenied`
+    ///   where temporary files belong.
     func run(write: (String) throws -> Void) throws -> ExitCode {
         try Workbench.requireTemporaryDirectory()
         let checkCount = checks.count * fixtures.count

@@ -19,13 +19,15 @@ struct ConformanceSelfTestReport: Encodable {
     private var skipped = 0
     private var interrupted = false
 
-    /// Tries every fault around stores of each type and prints a line for each, or one JSON object at the end.
+    /// Tries every fault around stores of each type and prints a line for each, or one JSON object
+    /// at the end.
     ///
-    /// `isCancelled` is asked after each fault; true ends the run, after a report on what was tried.
+    /// `isCancelled` is asked after each fault; true ends the run, after a report on what was
+    /// tried.
     ///
     /// - Returns: `finding` when a fault is not caught.
-    /// - Throws: `UsageError` for options that do not go together, a type that is not known, given twice or cannot be written, and a
-    ///   filter that finds nothing; code `cancelled`.
+    /// - Throws: `UsageError` for options that do not go together, a type that is not known, given
+    ///   twice or cannot be written, and a filter that finds nothing; code `cancelled`.
     static func run(
         _ types: [String], _ arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
     ) throws -> ExitCode {

@@ -1,7 +1,8 @@
 internal import Foundation
 
 extension Console {
-    /// Prints what a command did: as JSON with `--json`, nothing with `--quiet`, else `text`, in which the warnings are.
+    /// Prints what a command did: as JSON with `--json`, nothing with `--quiet`, else `text`, in
+    /// which the warnings are.
     ///
     /// Where they would not be seen in a text they go to standard error.
     func printReport(

@@ -12,8 +12,8 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// Fails when nobody reads standard output any more, and the command then ends quietly, as it would by SIGPIPE, but for
-    /// closing the stores that it has open.
+    /// Fails when nobody reads standard output any more, and the command then ends quietly, as it
+    /// would by SIGPIPE, but for closing the stores that it has open.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }
@@ -73,7 +73,8 @@ struct Console: Sendable {
         _ = Self.write(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
     }
 
-    /// Writes a question to standard error and reads whether the answer is yes; the end of standard input is a no.
+    /// Writes a question to standard error and reads whether the answer is yes; the end of standard
+    /// input is a no.
     ///
     /// Throws code `cancelled` after a signal, which does not end the system call that reads.
     func ask(_ question: String) throws(StoreError) -> Bool {
@@ -95,10 +96,12 @@ struct Console: Sendable {
             terminalWidth: isTerminal ? Int(croost_terminal_width(STDOUT_FILENO)) : nil)
     }
 
-    /// Gives the descriptors of standard input, output and error that are closed something harmless.
+    /// Gives the descriptors of standard input, output and error that are closed something
+    /// harmless.
     ///
-    /// Otherwise a store's file would get the number, and a report or an error would be written into it. What stands for a
-    /// closed one cannot be used in its direction, so that using it is an error as before.
+    /// Otherwise a store's file would get the number, and a report or an error would be written
+    /// into it. What stands for a closed one cannot be used in its direction, so that using it is
+    /// an error as before.
     static func fillStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // The system gives the lowest number that is free: this one, since those below are taken.

@@ -1,6 +1,7 @@
 /// How many columns of a terminal text takes.
 ///
-/// East Asian wide characters and emoji take two, combining marks none; see Unicode's annexes 11 and 51.
+/// East Asian wide characters and emoji take two, combining marks none; see Unicode's annexes 11
+/// and 51.
 enum DisplayWidth {
     /// The columns of a text without control characters.
     static func of(_ text: some StringProtocol) -> Int {
@@ -68,7 +69,8 @@ enum DisplayWidth {
     ]
 }
 
-/// Text made safe to look at: what would move the cursor, start a command or turn the direction of writing is shown instead.
+/// Text made safe to look at: what would move the cursor, start a command or turn the direction of
+/// writing is shown instead.
 enum VisibleText {
     static func of(_ text: String) -> String {
         guard !text.unicodeScalars.allSatisfy({ !isInvisible($0) }) else { return text }

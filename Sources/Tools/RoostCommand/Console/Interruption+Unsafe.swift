@@ -3,7 +3,8 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostSystem
 
-/// Ctrl-C, SIGTERM and a terminal that goes away: they cancel what can be cancelled, and end everything else at once.
+/// Ctrl-C, SIGTERM and a terminal that goes away: they cancel what can be cancelled, and end
+/// everything else at once.
 final class Interruption: Sendable {
     /// The one of the process, since signals are the process's.
     static let shared = Interruption()
@@ -19,7 +20,8 @@ final class Interruption: Sendable {
         var cancellation: ConversionCancellation?
         let readingCancellation = ConversionCancellation()
         var openStoreCount = 0
-        /// Whether what could be cancelled has succeeded, or is at the point from which on it cannot be.
+        /// Whether what could be cancelled has succeeded, or is at the point from which on it
+        /// cannot be.
         var isDone = false
         var wasInterrupted = false
         /// Whether a signal has cancelled the reading of open stores.
@@ -46,9 +48,10 @@ final class Interruption: Sendable {
 
     /// Takes over the signals of the process; called once, before there is a second thread.
     ///
-    /// Writing to a closed pipe and beyond a size limit become ordinary errors. The others are blocked in every thread, since threads
-    /// inherit that, and one waits for them: signal sources of Dispatch lose a signal now and then on Linux, when a thread that does not
-    /// block it gets it first.
+    /// Writing to a closed pipe and beyond a size limit become ordinary errors. The others are
+    /// blocked in every thread, since threads inherit that, and one waits for them: signal sources
+    /// of Dispatch lose a signal now and then on Linux, when a thread that does not block it gets
+    /// it first.
     func install() {
         for ignored in [SIGPIPE, SIGXFSZ] { signal(ignored, SIG_IGN) }
         var awaited = sigset_t()
@@ -98,8 +101,8 @@ final class Interruption: Sendable {
 
     /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
     ///
-    /// The first that comes when `body` has succeeded changes nothing: what it did stands, and the process says so and ends with its
-    /// code. The second ends it, should nobody read what it says.
+    /// The first that comes when `body` has succeeded changes nothing: what it did stands, and the
+    /// process says so and ends with its code. The second ends it, should nobody read what it says.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)
@@ -115,10 +118,11 @@ final class Interruption: Sendable {
         }
     }
 
-    /// Runs `body`, which opens a store and closes it, so that the first signal cancels what it reads instead of ending the process.
+    /// Runs `body`, which opens a store and closes it, so that the first signal cancels what it
+    /// reads instead of ending the process.
     ///
-    /// The files that a store has only while it is open go when it is closed. What does not notice for some seconds that it was
-    /// cancelled, and what gets a second signal, ends at once.
+    /// The files that a store has only while it is open go when it is closed. What does not notice
+    /// for some seconds that it was cancelled, and what gets a second signal, ends at once.
     func withOpenStore<Result>(_ body: () throws -> Result) rethrows -> Result {
         state.withLock { $0.openStoreCount += 1 }
         defer { state.withLock { $0.openStoreCount -= 1 } }
@@ -138,7 +142,8 @@ final class Interruption: Sendable {
 
     /// Decides between a signal and a commit: the one that comes first.
     ///
-    /// From here on the first signal changes nothing: the command says what it did, closes the store and ends with its code.
+    /// From here on the first signal changes nothing: the command says what it did, closes the
+    /// store and ends with its code.
     ///
     /// - Throws: `cancelled` after a signal.
     func beginCommit() throws(StoreError) {

@@ -2,7 +2,8 @@
 enum ProgramArguments {
     /// What the program was called with, without its name.
     ///
-    /// Swift's own list has other characters in the place of what is not UTF-8, which then would be looked for, or stored.
+    /// Swift's own list has other characters in the place of what is not UTF-8, which then would be
+    /// looked for, or stored.
     static func read() throws(UsageError) -> [String] {
         var arguments: [String] = []
         // SAFETY: the system gives `argc` pointers, which stay as long as the process.

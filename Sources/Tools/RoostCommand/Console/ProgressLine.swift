@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// The progress of a conversion as one line that is written over and over, at most ten times a second.
+/// The progress of a conversion as one line that is written over and over, at most ten times a
+/// second.
 final class ProgressLine: Sendable {
     private struct State {
         var lastShown: ContinuousClock.Instant?

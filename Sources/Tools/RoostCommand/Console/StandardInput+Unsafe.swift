@@ -31,10 +31,12 @@ enum StandardInput {
         }
     }
 
-    /// Waits until there are bytes, or no more will come, and asks `checkCancellation` again and again meanwhile.
+    /// Waits until there are bytes, or no more will come, and asks `checkCancellation` again and
+    /// again meanwhile.
     ///
     /// - Parameters:
-    ///   - onSignal: Called after this thread handled a signal, as when the terminal changed its size.
+    ///   - onSignal: Called after this thread handled a signal, as when the terminal changed its
+    ///     size.
     ///   - checkCancellation: Throws to end the wait.
     /// - Throws: What `checkCancellation` throws; `ioFailure`.
     static func wait(

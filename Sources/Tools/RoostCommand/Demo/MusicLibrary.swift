@@ -24,7 +24,8 @@ struct MusicLibrary {
         self.seed = seed
     }
 
-    /// Writes the library into an empty store of ``model``, through its bulk loader, and gives the store's tally.
+    /// Writes the library into an empty store of ``model``, through its bulk loader, and gives the
+    /// store's tally.
     ///
     /// Throws code `cancelled`, and leaves the store empty, soon after `isCancelled` says so.
     func write(
@@ -191,7 +192,8 @@ struct MusicLibrary {
             if isCancelled() { throw StoreError(.cancelled, "The demonstration was cancelled; its store is gone.") }
         }
 
-        /// Writes links from the keys 1 … `count` to the positions that `targets` gives for each, in that order.
+        /// Writes links from the keys 1 … `count` to the positions that `targets` gives for each,
+        /// in that order.
         func write(
             to name: RelationshipName, from count: Int, _ targets: (Int) -> [Int]
         ) throws(StoreError) {

@@ -12,8 +12,8 @@ struct BracketNesting {
 
     /// Reads the next character.
     ///
-    /// - Returns: Whether it is outside of all brackets and quotes. An opening bracket is outside, a
-    ///   quote is not.
+    /// - Returns: Whether it is outside of all brackets and quotes. An opening bracket is outside,
+    ///   a quote is not.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         if let open = quote {
             if isEscaped {

@@ -101,7 +101,8 @@ extension Subcommand {
         }
     }
 
-    /// The key that `--id` names: `5`, or `Album/5` and `Album/p5`, as objects are written elsewhere.
+    /// The key that `--id` names: `5`, or `Album/5` and `Album/p5`, as objects are written
+    /// elsewhere.
     static func key(_ text: String, ofEntity entity: String) throws -> Int64 {
         var digits = text[...]
         if let slash = text.lastIndex(of: "/") {

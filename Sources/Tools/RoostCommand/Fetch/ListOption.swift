@@ -11,7 +11,8 @@ struct ListOption {
         /// How many code points of the option's value stand before it.
         let column: Int
 
-        /// The text with as many blanks before it as there are code points, so that errors name the columns of the whole value.
+        /// The text with as many blanks before it as there are code points, so that errors name the
+        /// columns of the whole value.
         var inPlace: String { String(repeating: " ", count: column) + text }
     }
 

@@ -4,8 +4,8 @@ internal import RoostQuery
 
 /// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
 ///
-/// In their expressions `id` is the object itself, where there is no such property, and `album.id` another one. A condition on groups and the list of what to
-/// group by may name columns.
+/// In their expressions `id` is the object itself, where there is no such property, and `album.id`
+/// another one. A condition on groups and the list of what to group by may name columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
@@ -13,7 +13,8 @@ struct RowOptions {
     /// The columns as they are written, before literals have the types of what they meet.
     private var written: [String: FetchRequest.Expression] = [:]
 
-    /// Whether a list of columns asks for more than properties, the key, the version and the entity of objects.
+    /// Whether a list of columns asks for more than properties, the key, the version and the entity
+    /// of objects.
     static func isNeeded(
         _ arguments: ParsedArguments, _ columns: [ListOption.Part], _ entity: ManagedObjectModel.Entity
     ) -> Bool {
@@ -23,7 +24,8 @@ struct RowOptions {
         return columns.contains { $0.name != nil || !isPlain($0.text, entity) }
     }
 
-    /// Whether a text is a name as those of properties are: no path through a relationship, no number and no word of the language.
+    /// Whether a text is a name as those of properties are: no path through a relationship, no
+    /// number and no word of the language.
     private static func isPlain(_ text: String, _ entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
@@ -69,7 +71,8 @@ struct RowOptions {
         if let text = arguments.value("having") { request.havingPredicate = try condition(text) }
     }
 
-    /// An expression as it is meant for the entity: literals have the type of what they meet, names are those of properties.
+    /// An expression as it is meant for the entity: literals have the type of what they meet, names
+    /// are those of properties.
     private func expression(
         _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -138,7 +141,8 @@ struct RowOptions {
         return text.endIndex
     }
 
-    /// An error of the language as one of an option; without its place, if that is one of another text.
+    /// An error of the language as one of an option; without its place, if that is one of another
+    /// text.
     static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {

@@ -4,7 +4,8 @@ internal import RoostJSONText
 internal import RoostQuery
 internal import RoostText
 
-/// Writes rows of values to standard output, batch by batch, in any of the formats of `roost fetch`.
+/// Writes rows of values to standard output, batch by batch, in any of the formats of
+/// `roost fetch`.
 struct RowOutput {
     private let rows: ValueRowWriter
     private let format: RecordFormat

@@ -7,12 +7,13 @@ struct TableStyle: Sendable {
 
     /// The style for an environment.
     ///
-    /// The width is that of `COLUMNS` if it is set, else that of the terminal; `NO_COLOR`, set and not empty, and the terminal
-    /// `dumb` have no colours.
+    /// The width is that of `COLUMNS` if it is set, else that of the terminal; `NO_COLOR`, set and
+    /// not empty, and the terminal `dumb` have no colours.
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.
-    ///   - terminalWidth: The columns of the terminal, 0 where it does not say; nil where output goes elsewhere.
+    ///   - terminalWidth: The columns of the terminal, 0 where it does not say; nil where output
+    ///     goes elsewhere.
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0
         self.width = width > 0 ? width : nil

@@ -44,7 +44,8 @@ struct ValueRowWriter: Sendable {
         }
     }
 
-    /// Appends a row as a JSON object on one line, without a line break; what has no value is `null`.
+    /// Appends a row as a JSON object on one line, without a line break; what has no value is
+    /// `null`.
     func appendJSON(_ batch: RowBatch, row: Int, to text: inout TextBuffer) {
         text.append(UInt8(ascii: "{"))
         for column in columns.indices {
@@ -72,7 +73,8 @@ struct ValueRowWriter: Sendable {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Appends a value as plain text: a string as it is, anything else as in JSON but without quotes.
+    /// Appends a value as plain text: a string as it is, anything else as in JSON but without
+    /// quotes.
     ///
     /// - Returns: Whether there is a value; false, with nothing appended, for null.
     func appendText(_ value: Value, column: Int, to text: inout TextBuffer) -> Bool {

@@ -228,7 +228,8 @@ private struct MigrationRequest {
         (self.options, self.warnings) = (options, warnings)
     }
 
-    /// Which of the mapping models that were named lead from an older version than the store's, or beyond the target.
+    /// Which of the mapping models that were named lead from an older version than the store's, or
+    /// beyond the target.
     private static func unused(
         _ named: some Sequence<(String, ModelHistory.VersionMapping)>, _ history: ModelHistory,
         from model: ManagedObjectModel, to target: ManagedObjectModel

@@ -2,7 +2,8 @@ internal import Roost
 internal import RoostCore
 internal import RoostMigration
 
-/// What one version of a model changes compared with another, and what a migration between them takes.
+/// What one version of a model changes compared with another, and what a migration between them
+/// takes.
 struct ModelChange: Encodable {
     struct Difference: Encodable {
         var kind: String
@@ -139,7 +140,8 @@ struct ModelChange: Encodable {
 }
 
 extension ManagedObjectModel {
-    /// Whether stores of one model can be opened with the other: the same entities with the same version hashes.
+    /// Whether stores of one model can be opened with the other: the same entities with the same
+    /// version hashes.
     fileprivate func stores(sameAs other: ManagedObjectModel) -> Bool {
         entities.map(\.name) == other.entities.map(\.name)
             && entities.map(\.versionHash) == other.entities.map(\.versionHash)

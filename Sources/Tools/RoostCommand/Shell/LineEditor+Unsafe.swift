@@ -18,7 +18,8 @@
         private let list: OpaquePointer
         private let history: ShellHistory
         private let console: Console
-        /// Returns what can come at the end of a text, and how many of its last characters that replaces.
+        /// Returns what can come at the end of a text, and how many of its last characters that
+        /// replaces.
         private let complete: (String) -> ShellCompleter.Answer
         /// The prompt as C sees it, which lives until the next one.
         private var prompt: UnsafeMutablePointer<CChar>

@@ -58,8 +58,8 @@ struct ShellClauses {
 
     /// The places where clauses begin.
     ///
-    /// A property can have the name of a clause. A word is a property beside an operator or a comma,
-    /// and at the beginning of a clause.
+    /// A property can have the name of a clause. A word is a property beside an operator or a
+    /// comma, and at the beginning of a clause.
     private static func starts(
         _ text: ShellText, from start: Int, _ words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {

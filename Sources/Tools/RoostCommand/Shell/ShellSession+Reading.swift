@@ -99,7 +99,8 @@ extension ShellSession {
         return Set(text.matches(of: /,\s*\$(\w+)\s*,/).map { String($0.output.1) })
     }
 
-    /// The value of `$a` in a predicate: a list of objects, or the object or the value of a position.
+    /// The value of `$a` in a predicate: a list of objects, or the object or the value of a
+    /// position.
     private func predicateArgument(
         _ source: ShellSource, _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
     ) throws -> any PredicateArgument {

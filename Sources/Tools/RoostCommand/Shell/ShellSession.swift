@@ -29,7 +29,8 @@ final class ShellSession {
     private var newObjects: [ObjectID: ManagedObject] = [:]
     /// The files that `.read` reads, the innermost one last.
     var filesBeingRead: [String] = []
-    /// Whether a statement is changing objects, which must be read in the state that the context reads.
+    /// Whether a statement is changing objects, which must be read in the state that the context
+    /// reads.
     var isChanging = false
     /// Whether `.quit` was given.
     var isEnded = false

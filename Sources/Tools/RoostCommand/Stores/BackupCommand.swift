@@ -61,7 +61,8 @@ extension Subcommand {
             ?? PersistentStoreDescription(StoreLocation(type: type, path: text))
     }
 
-    /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a trace.
+    /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a
+    /// trace.
     static func maintain<Report>(
         _ store: PersistentStoreDescription, _ arguments: ParsedArguments, _ console: Console,
         _ body: (ConversionOptions) throws -> Report

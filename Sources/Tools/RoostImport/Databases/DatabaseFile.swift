@@ -8,7 +8,8 @@ internal import RoostForeignSQLite
     struct DatabaseFile {
         let path: String
         let mode: ForeignDatabase.Mode
-        /// The path of the file that a symbolic link refers to: SQLite looks for a log beside that file.
+        /// The path of the file that a symbolic link refers to: SQLite looks for a log beside that
+        /// file.
         private let target: String
         private let main: FileIdentity
         private let log: FileIdentity?

@@ -51,7 +51,8 @@ internal import RoostCore
             return digits(text[text.index(after: point)...].utf8)
         }
 
-        /// Reads `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, which nearly all dates are, without allocating.
+        /// Reads `yyyy-mm-dd` and `yyyy-mm-dd hh:mm:ss`, which nearly all dates are, without
+        /// allocating.
         private static func plain(_ bytes: UnsafeRawBufferPointer) -> (seconds: Double, form: DateForm)? {
             guard bytes.count == 10 || bytes.count == 19 else { return nil }
             func two(_ place: Int) -> Int? {
@@ -93,7 +94,8 @@ internal import RoostCore
 
     /// Numbers as decimals and as text.
     enum NumberText {
-        /// The shortest decimal that gives the same floating-point number; nil if a decimal cannot hold it.
+        /// The shortest decimal that gives the same floating-point number; nil if a decimal cannot
+        /// hold it.
         static func decimal(_ value: Double) -> DecimalNumber? {
             guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
             // A product and a quotient of exact numbers below 10^15 find most prices without making text.

@@ -144,7 +144,8 @@ internal import RoostForeignSQLite
 
         // MARK: Relationships
 
-        /// Finds the foreign key of a to-one relationship; nil for a to-many one, and after a problem.
+        /// Finds the foreign key of a to-one relationship; nil for a to-many one, and after a
+        /// problem.
         private mutating func foreignKey(
             of relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity, _ number: Int
         ) -> Int? {

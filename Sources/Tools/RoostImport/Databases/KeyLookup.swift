@@ -5,8 +5,8 @@ internal import RoostForeignSQLite
     /// The keys of the objects that rows become, and the SQL that finds them.
     ///
     /// A row's key is its rowid. Where the rowids of a table are missing or below 1, its rows are
-    /// numbered in order; if foreign keys refer to such a table, a temporary table on disk maps rows
-    /// to numbers.
+    /// numbered in order; if foreign keys refer to such a table, a temporary table on disk maps
+    /// rows to numbers.
     struct KeyLookup {
         private let schema: ForeignSchema
         /// For each table, whether its rows are numbered.
@@ -36,7 +36,8 @@ internal import RoostForeignSQLite
             table.rowIDName.map { [$0] } ?? table.primaryKey.map { ForeignDatabase.quoted(table.columns[$0].name) }
         }
 
-        /// Returns SQL for the key of the object that a foreign key of table `t` refers to, or null.
+        /// Returns SQL for the key of the object that a foreign key of table `t` refers to, or
+        /// null.
         func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
             let parent = schema.tables[key.parent]
             let source = "main.\(ForeignDatabase.quoted(parent.name)) AS p"
@@ -60,7 +61,8 @@ internal import RoostForeignSQLite
                 "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(ForeignDatabase.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent))))"
         }
 
-        /// Compares as SQLite's foreign keys do: with the collation and affinity of the parent's columns.
+        /// Compares as SQLite's foreign keys do: with the collation and affinity of the parent's
+        /// columns.
         private static func condition(
             _ key: ForeignTable.ForeignKey, of table: ForeignTable, _ parent: ForeignTable
         ) -> String {

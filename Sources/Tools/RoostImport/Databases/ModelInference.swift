@@ -156,7 +156,8 @@ internal import RoostCore
 
     /// Names of relationships.
     enum RelationshipNames {
-        /// Returns the name of a key's column without `id` at its end; nil for a key of several columns.
+        /// Returns the name of a key's column without `id` at its end; nil for a key of several
+        /// columns.
         static func stem(of key: ForeignTable.ForeignKey, in table: ForeignTable) -> String? {
             guard let column = key.columns.first, key.columns.count == 1 else { return nil }
             let name = table.columns[column].name

@@ -11,8 +11,8 @@ internal import RoostForeignSQLite
 
         /// Returns the tables and what else the schema declares.
         ///
-        /// - Throws: `invalidRequest` for a Core Data store and a database without tables; errors of
-        ///   the database.
+        /// - Throws: `invalidRequest` for a Core Data store and a database without tables; errors
+        ///   of the database.
         static func read(_ database: ForeignDatabase) throws(StoreError) -> ForeignSchema {
             var reader = SchemaReader(database)
             try reader.readNames()

@@ -193,8 +193,8 @@ final class DelimitedReader: TextRowReader {
         return false
     }
 
-    /// Whether a line ends at a byte outside quotes; LF in a text with CR, and CR in any other text,
-    /// are a part of a cell.
+    /// Whether a line ends at a byte outside quotes; LF in a text with CR, and CR in any other
+    /// text, are a part of a cell.
     private func isLineEnd(_ index: Int) throws(StoreError) -> Bool {
         switch base[rowStart + index] {
         case Self.newline:

@@ -10,7 +10,8 @@ internal import RoostSystem
 /// of a new store by ``send(to:)``, or of any store by ``insert(into:author:isNew:)``.
 /// Memory is bounded whatever the size of the text.
 package final class TextImport: MadeContent {
-    /// The rows that are inserted or updated together, and whose related objects are found together.
+    /// The rows that are inserted or updated together, and whose related objects are found
+    /// together.
     static let chunkCount = 2_000
     /// The most rows of one change set with a key, whose values are in memory.
     static let keyedCount = 20_000

@@ -67,7 +67,8 @@
         ///   - shown: The state of a trial; nil for any.
         ///   - isTrial: Whether nothing is deleted, but only shown.
         /// - Returns: The answer.
-        /// - Throws: A conflict, if other objects would be deleted than were shown; the errors of the rules.
+        /// - Throws: A conflict, if other objects would be deleted than were shown; the errors of
+        ///   the rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
             let record = try viewed.read { try viewed.record(id, try viewed.entity(id.entity.text), $0) }
             let remove: @Sendable (ManagedObjectContext) throws -> Deletion = { context in

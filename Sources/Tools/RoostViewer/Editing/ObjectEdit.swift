@@ -86,7 +86,8 @@
             return .value(value)
         }
 
-        /// The value that a text gives to a field; dates without a calendar date are seconds, as they are shown.
+        /// The value that a text gives to a field; dates without a calendar date are seconds, as
+        /// they are shown.
         private static func value(_ text: String, _ field: RecordLayout.Field, _ model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
@@ -135,7 +136,8 @@
             }
         }
 
-        /// Throws `conflict` if a relationship has other members, or another order, than the person saw.
+        /// Throws `conflict` if a relationship has other members, or another order, than the person
+        /// saw.
         private static func requireMembers(_ seen: [Int64], _ name: String, of object: ManagedObject) throws {
             let isOrdered = object.entity.relationship(name)?.isOrdered ?? false
             let keys =

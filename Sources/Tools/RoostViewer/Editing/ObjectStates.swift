@@ -4,8 +4,8 @@
 
     /// Some objects as they are stored at one moment, so that changes of others are noticed.
     ///
-    /// The version of an object covers its record. The members of to-many relationships have no version, so
-    /// they are compared too.
+    /// The version of an object covers its record. The members of to-many relationships have no
+    /// version, so they are compared too.
     struct ObjectStates: Sendable {
         private struct State: Hashable {
             var version: UInt32

@@ -110,8 +110,8 @@
         /// - Parameters:
         ///   - redoing: Whether the step is done again.
         ///   - revision: The revision that the person saw; nil for any.
-        /// - Throws: A conflict if another program changed one of the objects since, or if another step
-        ///   came meanwhile; what the save throws. Nothing is changed then.
+        /// - Throws: A conflict if another program changed one of the objects since, or if another
+        ///   step came meanwhile; what the save throws. Nothing is changed then.
         func undo(redoing: Bool, revision: Int64?) throws {
             try thread.run { [self] context in
                 let undo = try Self.undo(of: context)
@@ -157,7 +157,8 @@
             }
         }
 
-        /// Leaves the context without changes after a save that failed; a rollback would forget all steps.
+        /// Leaves the context without changes after a save that failed; a rollback would forget all
+        /// steps.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
             // The error of the save before it is the one that is reported.

@@ -41,7 +41,7 @@ extension SQLPredicateTranslator {
     mutating func compare(
         _ left: SQLOperand, _ comparison: FetchRequest.Comparison, nesting: Int
     ) -> String? {
-        // `[n]` changes nothing; `[l]` only what goes by an order.
+        // `[n]` changes nothing; `[l]` changes only comparisons by order.
         var options = comparison.options.subtracting(.normalized)
         switch comparison.operator {
         case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: break
@@ -118,13 +118,15 @@ extension SQLPredicateTranslator {
 
     /// A condition that is true or false whatever the term is.
     ///
-    /// A subselect stays in it: its parameters are numbered already, and a statement must have all of them.
+    /// A subselect stays in it: its parameters are numbered already, and a statement must have all
+    /// of them.
     private static func settled(_ truth: Bool, _ term: SQLTerm) -> String {
         guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
     }
 
-    /// What SQL has no word for, or another one: done by the matcher that the evaluator has, too.
+    /// Translates a comparison that SQL lacks or defines differently, by the evaluator's own
+    /// matcher.
     private mutating func match(
         _ column: String, _ comparison: FetchRequest.Comparison.Operator, _ value: Value,
         _ options: FetchRequest.Comparison.Options
@@ -143,7 +145,8 @@ extension SQLPredicateTranslator {
         return comparison == .notEqual ? "COALESCE(\(condition), TRUE)" : condition
     }
 
-    /// The parameter that compares with a column as the value compares with the field; nil where there is none.
+    /// Returns the parameter that compares with a column as the value compares with the field, or
+    /// nil.
     private func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
@@ -193,7 +196,8 @@ extension SQLPredicateTranslator {
         return isEqual ? condition : "(NOT COALESCE(\(condition), FALSE))"
     }
 
-    /// All texts between the prefix and the first text behind those that start with it, in the order of code points.
+    /// Translates a prefix to the range from it to the first text after all that start with it, in
+    /// the order of code points.
     private mutating func beginsWith(_ column: String, _ value: Value) -> String? {
         let prefix: String
         switch value {
@@ -209,7 +213,7 @@ extension SQLPredicateTranslator {
             var end = String.UnicodeScalarView(scalars)
             end.append(scalar)
             let upper = bind(.text(String(end)))
-            // BETWEEN reads the column once for both ends; few rows get as far as the second condition.
+            // BETWEEN reads the column once for both ends; few rows reach the second condition.
             return "(\(column) BETWEEN \(lower) AND \(upper) AND \(column) <> \(upper))"
         }
         return "\(column) >= \(lower)"
@@ -249,7 +253,8 @@ extension SQLPredicateTranslator {
         return constants
     }
 
-    /// The values of a list as a column holds them, without those that no column holds; nil where a column does not tell.
+    /// Returns the values of a list as a column holds them, without values that no column holds;
+    /// nil where a column cannot decide.
     private func listOperands(_ constants: [Value], _ term: SQLTerm) -> [SQLValue]? {
         switch term.kind {
         case .objectID, .decimal, .composite: return nil
@@ -384,7 +389,7 @@ extension RecordLayout.Field.Kind {
         }
     }
 
-    /// What compares with each other; nil for what SQL does not compare.
+    /// The group of kinds comparable with each other; nil for kinds that SQL does not compare.
     private var family: Int? {
         switch self {
         case .integer64, .integer32, .integer16, .boolean, .order, .double, .float: 0

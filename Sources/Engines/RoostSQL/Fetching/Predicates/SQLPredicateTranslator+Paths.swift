@@ -1,21 +1,22 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// The rows that a path through a to-many relationship leads to, as a SELECT of its own.
+/// A SELECT of the rows at the end of a path through a to-many relationship.
 struct SQLCollection {
-    /// Where the SELECT is, as a position in ``SQLPredicateTranslator/levels``.
+    /// The position of the SELECT in ``SQLPredicateTranslator/levels``.
     var level: Int
     /// The first table, with its alias.
     var table: String
-    /// That the path leads to the rows from where it starts, or from what the last of ``stages`` gives.
+    /// The connection of the rows to the start of the path, or to the last of ``stages``.
     var origin: SQLOrigin
     /// SELECTs of the path's beginning, each of the objects from which the next one starts.
     ///
-    /// A path that is one SELECT from end to end has a row for each way along it; between two of them each object is there once.
+    /// A path that is one SELECT from end to end has a row for each way along it; between two of
+    /// them each object is there once.
     var stages: [SQLStage] = []
     /// Whether an object may be the elements' row more than once.
     var repeats = false
-    /// What a SUBQUERY asks of the rows.
+    /// The conditions of a SUBQUERY on the rows.
     var conditions: [String] = []
     /// Whether the conditions look at rows of the collection alone.
     var isFree = true
@@ -25,7 +26,7 @@ struct SQLCollection {
     var element: SQLTerm
 }
 
-/// The beginning of a path, as a SELECT of the objects that it leads to.
+/// The beginning of a path, as a SELECT of the objects that it reaches.
 struct SQLStage {
     let level: Int
     let table: String
@@ -33,11 +34,11 @@ struct SQLStage {
     let conditions: [String]
 }
 
-/// What ties the rows of a to-many relationship to the object it starts from.
+/// The connection between the rows of a to-many relationship and the object it starts from.
 struct SQLOrigin {
     /// The expression for the key of that object.
     let key: String
-    /// The column of the rows that has this key; nil where there is no such column.
+    /// The column of the rows that holds this key, or nil.
     let row: String?
     /// The condition, given what is asked of the key: `= key` or `IN (SELECT …)`.
     let condition: (String) -> String
@@ -90,7 +91,7 @@ extension SQLPredicateTranslator {
         return (try? ResolvedPath(names, from: row.entity.number, model: schema.model)).map { (row, $0) }
     }
 
-    /// The row at the end of a path's relationships, all of which are to-one.
+    /// Returns the row at the end of a path, or nil if one of its relationships is to-many.
     private mutating func row(at path: ResolvedPath, from start: SQLRow) -> SQLRow? {
         var row = start
         for relationship in path.relationships {
@@ -100,7 +101,7 @@ extension SQLPredicateTranslator {
         return row
     }
 
-    /// The row that a to-one relationship leads to.
+    /// Returns the destination row of a to-one relationship.
     private mutating func destination(
         of relationship: ManagedObjectModel.Relationship, from row: SQLRow
     ) -> SQLRow? {
@@ -206,9 +207,10 @@ extension SQLPredicateTranslator {
         return condition
     }
 
-    /// Starts a SELECT of what a path through a to-many relationship leads to.
+    /// Starts a SELECT of the rows at the end of a path through a to-many relationship.
     ///
-    /// Where the path ends early there is no element, but behind its last to-many relationship there is a null one.
+    /// A path that ends early has no element, except after its last to-many relationship, where it
+    /// has a null element.
     private mutating func open(
         _ path: ResolvedPath, from start: SQLRow, _ repetition: SQLRepetition
     ) -> SQLCollection? {
@@ -272,7 +274,8 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// Makes what a collection is so far a stage, and goes on along a to-many relationship in a SELECT of its own.
+    /// Makes the collection so far a stage, and continues along a to-many relationship in a new
+    /// SELECT.
     private mutating func begin(
         _ relationship: ManagedObjectModel.Relationship, after collection: inout SQLCollection
     ) -> Bool {
@@ -288,7 +291,8 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// One to-many relationship: the table to read and its alias, what leads to its rows, and the row of a destination.
+    /// One to-many relationship: the table to read, its alias, the origin of its rows, and the row
+    /// of a destination.
     private struct Hop {
         let table: String
         let alias: String
@@ -391,8 +395,8 @@ extension SQLPredicateTranslator {
 
     /// That a collection has a row.
     ///
-    /// Asking each object for its rows is best where few objects are asked. Where all are, finding the rows that meet the conditions
-    /// once takes less, and so it does where an index finds them.
+    /// Asking each object for its rows is best where few objects are asked. Where all are, finding
+    /// the rows that meet the conditions once takes less, and so it does where an index finds them.
     private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
         guard looksAtAll || isSearch, let found = found(collection) else {
             return "EXISTS (\(select("1", collection)))"
@@ -400,11 +404,11 @@ extension SQLPredicateTranslator {
         return "\(found))"
     }
 
-    /// `key IN (SELECT …` the objects whose rows meet the conditions, without a closing parenthesis; nil where that cannot be said
-    /// of all of them at once.
+    /// `key IN (SELECT …` the objects whose rows meet the conditions, without a closing
+    /// parenthesis; nil where that cannot be said of all of them at once.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // From the path's end on: each SELECT gives the keys that lead to those of the one behind it.
+        // Built from the path's end: each SELECT keeps the rows whose key the SELECT of the next part gives.
         var key = collection.origin.key
         var found = select(row, from: collection.table, collection.level, collection.conditions)
         for stage in collection.stages.reversed() {
@@ -424,7 +428,8 @@ extension SQLPredicateTranslator {
             .init(left: elements, operator: .equal, right: value, modifier: .any, options: options), nesting: nesting)
     }
 
-    /// A comparison of a count with a number that can be said without counting for each object; nil for any other comparison.
+    /// A comparison of a count with a number that can be said without counting for each object; nil
+    /// for any other comparison.
     mutating func counting(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         guard let elements = counted(comparison.left), case .constant(.int(let number)) = comparison.right else {
             return nil
@@ -455,7 +460,7 @@ extension SQLPredicateTranslator {
         return nil
     }
 
-    /// What an expression counts the elements of; nil where it is none that does.
+    /// Returns the expression whose elements an expression counts, or nil.
     private func counted(_ expression: FetchRequest.Expression) -> FetchRequest.Expression? {
         let count = FetchRequest.CollectionOperator.count.rawValue
         switch expression {
@@ -468,7 +473,8 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// The operator and the path behind or before it, in the names of a path that starts from a collection.
+    /// Returns the operator, and the path before and after it, in names that start from a
+    /// collection.
     private func isAggregate(_ names: [String]) -> ([String], FetchRequest.CollectionOperator)? {
         guard let index = names.firstIndex(where: { $0.hasPrefix("@") }),
             let found = FetchRequest.CollectionOperator(rawValue: names[index])
@@ -476,7 +482,7 @@ extension SQLPredicateTranslator {
         return (Array(names[..<index] + names[(index + 1)...]), found)
     }
 
-    /// What an operator makes of a collection's elements.
+    /// Translates an operator applied to a collection's elements.
     private func aggregate(_ collectionOperator: FetchRequest.CollectionOperator, of collection: SQLCollection)
         -> SQLTerm?
     {
@@ -503,16 +509,17 @@ extension SQLPredicateTranslator {
     }
 }
 
-/// How often an object that a path reaches several times gives a row.
+/// The number of rows for an object that a path reaches several times.
 enum SQLRepetition {
-    /// Each time: for what counts or adds up rows.
+    /// One for each way: for counting or adding up rows.
     case everyWay
-    /// Where that may make ways too many, once: for what asks whether there is a row. Parentheses are nested as deep around it already.
+    /// One, if the ways may become too many: for testing whether a row exists. `nesting` is the
+    /// depth of the parentheses around it.
     case once(nesting: Int)
 }
 
 extension FetchRequest.CollectionOperator {
-    /// What the operator makes of rows that come again.
+    /// Returns the repetition that the operator needs.
     fileprivate func repetition(_ nesting: Int) -> SQLRepetition {
         self == .minimum || self == .maximum ? .once(nesting: nesting) : .everyWay
     }

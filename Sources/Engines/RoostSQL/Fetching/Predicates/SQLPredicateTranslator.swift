@@ -1,33 +1,37 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Says in SQL what of a predicate SQL can say without changing an answer; the rest is left to ``RecordFilter``.
+/// Says in SQL what of a predicate SQL can say without changing an answer; the rest is left to
+/// ``RecordFilter``.
 ///
-/// A condition is translated for a place where null counts as false, which is so in WHERE; below NOT, null is made false first.
-/// Values are always parameters. Numbers of entities are the only literals.
+/// A condition is translated for a place where null counts as false, which is so in WHERE; below
+/// NOT, null is made false first. Values are always parameters. Numbers of entities are the only
+/// literals.
 ///
-/// The request's object is the row `t0`. A path through to-one relationships is a LEFT JOIN, whose columns are null where the path
-/// ends early; a to-many relationship is a subselect.
+/// The request's object is the row `t0`. A path through to-one relationships is a LEFT JOIN, whose
+/// columns are null where the path ends early; a to-many relationship is a subselect.
 struct SQLPredicateTranslator {
     let schema: SQLSchema
     /// The row of the object that is asked about.
     let object: SQLRow
     /// The parameters' values so far.
     private(set) var values: [SQLValue] = []
-    /// What each SELECT reads from beside its first table; the first one is that of the request.
+    /// The tables that each SELECT reads besides its first one; the request's SELECT comes first.
     var levels = [SQLLevel()]
     /// The rows that variables stand for.
     var variables: [String: SQLRow] = [:]
     /// The outermost SELECT whose rows were looked at since this was last set.
     var lowestLevel = Int.max
-    /// Whether all objects are looked at: nothing else narrows them down, and none can be enough before the end.
+    /// Whether all objects are looked at: nothing else narrows them down, and none can be enough
+    /// before the end.
     let looksAtAll: Bool
-    /// How many aliases were given out; `t0` is the object.
+    /// The number of aliases given out; `t0` is the object.
     private var aliasCount = 1
 
-    /// How deep the parentheses of a condition may be nested: parsers have small stacks.
+    /// The maximum nesting of parentheses in a condition: parsers have small stacks.
     static let maximumNesting = 25
-    /// What a subselect counts for in that: its words stand on the parser's stack, too.
+    /// The levels of nesting that a subselect counts as: its keywords are on the parser's stack,
+    /// too.
     static let nestingOfSelect = 5
     /// The most terms of one chain of AND or OR.
     static let termsPerChain = 16
@@ -47,7 +51,7 @@ struct SQLPredicateTranslator {
     /// Adds the conditions of the parts of a predicate that SQL can say; the others are the rest.
     mutating func conditions(_ predicate: FetchRequest.Predicate?) -> SQLConditions {
         let conjuncts = predicate?.conjuncts ?? []
-        // Databases look at conditions in the order in which they stand: first those that cost least.
+        // Databases check conditions in the order of the statement, so the cheapest come first.
         var (plain, others): ([String], [String]) = ([], [])
         var ranges: [(column: String, ends: SQLRange.Ends, condition: String, predicate: FetchRequest.Predicate)] = []
         var isLookup = false
@@ -83,7 +87,7 @@ struct SQLPredicateTranslator {
         return result
     }
 
-    /// How an index of the object's own table finds what a condition is true for.
+    /// The way in which an index of the object's own table finds the rows of a condition.
     private enum Search {
         /// A part of an index that this column leads.
         case range(String, SQLRange.Ends)
@@ -163,7 +167,8 @@ struct SQLPredicateTranslator {
         return Self.chain(terms, word)
     }
 
-    /// Joins terms so that neither the parser's stack nor the depth of the expression grows with their number.
+    /// Joins terms so that neither the parser's stack nor the depth of the expression grows with
+    /// their number.
     static func chain(_ terms: [String], _ word: String) -> String {
         var terms = terms
         while terms.count > termsPerChain {
@@ -191,7 +196,7 @@ struct SQLRange {
     let ends: Ends
 }
 
-/// What of a predicate is in a statement.
+/// The parts of a predicate inside and outside a statement.
 struct SQLConditions {
     /// The conditions that every wanted row meets.
     var terms: [String] = []
@@ -205,7 +210,7 @@ struct SQLConditions {
 
 /// A row that a condition looks at: the object's, a variable's, or the one at the end of a path.
 struct SQLRow {
-    /// What the statement calls it.
+    /// The row's alias in the statement.
     let alias: String
     /// The expression for its key, which may be had without the row; null where a path ended early.
     var key: String
@@ -213,20 +218,22 @@ struct SQLRow {
     let entity: ManagedObjectModel.Entity
     /// The SELECT that it is in, as a position in ``SQLPredicateTranslator/levels``.
     let level: Int
-    /// What brings the row into its SELECT, once something but its key is wanted; nil for one that is there.
+    /// The JOIN that adds the row to its SELECT once more than its key is needed; nil if not
+    /// needed.
     var join: String?
 }
 
-/// What a SELECT reads from beside its first table.
+/// The tables that a SELECT reads besides its first one.
 struct SQLLevel {
     /// The JOINs, in an order in which each finds what it refers to.
     private(set) var joins = ""
-    /// The rows that to-one relationships lead to, by the alias they start from and the number of the relationship.
+    /// The destination rows of to-one relationships, by the alias they start from and the number of
+    /// the relationship.
     var rows: [String: SQLRow] = [:]
     /// The aliases that were joined.
     private var joined: Set<String> = []
 
-    /// How many tables a SELECT may read; databases have limits.
+    /// The maximum number of tables in a SELECT; databases have limits.
     private static let maximumTableCount = 16
 
     /// Makes sure that a row is read; false when there are too many.

@@ -4,7 +4,8 @@ package import RoostCore
 ///
 /// It stops at the next batch, with code `cancelled`, and leaves no trace.
 ///
-/// A conversion that is about to give the finished destination its name is past stopping, and succeeds.
+/// A conversion that is about to give the finished destination its name is past stopping, and
+/// succeeds.
 ///
 /// ```swift
 /// let cancellation = ConversionCancellation()

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// How to convert.
+/// Options for a conversion.
 ///
 /// ```swift
 /// let options = ConversionOptions(
@@ -20,7 +20,8 @@ public struct ConversionOptions: Sendable, Adjustable {
     /// Concerns a source that the conversion opens; see ``StoreOptions/acceptsChanges``. The
     /// report's warnings list what was taken.
     public var acceptsChanges: Bool = false
-    /// Whether the finished destination is read again and compared with what was read from the source.
+    /// Whether the finished destination is read again and compared with what was read from the
+    /// source.
     public var verifies: Bool = true
     /// The model of the source; nil for the one it embeds.
     ///
@@ -48,7 +49,7 @@ public struct ConversionOptions: Sendable, Adjustable {
     public var timeoutSeconds: Double
     /// The bytes of disk space that must stay free beside the estimate for the destination.
     public var reservedBytes: Int = 4 << 20
-    /// Where to ask for the end.
+    /// An object that can cancel the conversion.
     public var cancellation: ConversionCancellation?
     /// Called after each batch and each change of phase, on a thread of the conversion.
     ///
@@ -81,10 +82,11 @@ public enum ConversionEndpoint: Sendable {
     case location(StoreLocation)
     /// An open store.
     ///
-    /// As a destination it must be empty and have the source's model; the conversion does not close it.
+    /// As a destination it must be empty and have the source's model; the conversion does not close
+    /// it.
     case store(any PersistentStore)
 
-    /// Where the store is.
+    /// The location of the store.
     public var location: StoreLocation {
         switch self {
         case .location(let location): location

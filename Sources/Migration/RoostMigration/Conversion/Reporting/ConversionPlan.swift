@@ -1,6 +1,6 @@
 package import RoostCore
 
-/// What a conversion would do, found out without doing anything.
+/// A forecast of a conversion, made without writing anything.
 ///
 /// As JSON: `source` and `destination` (URLs), `objects`, `links` (null where the source does not
 /// record the count), `entities` (`[{"name","count"}]`), `relationships`
@@ -18,9 +18,9 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// How many objects would be copied.
+    /// The number of objects to copy.
     public var objects: Int
-    /// How many links would be copied; nil where the source does not record it.
+    /// The number of links to copy; nil if the source does not record it.
     package var links: Int?
     /// The objects of each entity that has some, not counting those of subentities.
     package var entities: [EntityCount]
@@ -30,16 +30,16 @@ public struct ConversionPlan: Sendable, Hashable, Codable {
     public var bytesNeeded: Int
     /// The disk space that is free where the destination goes; nil when it is not a file.
     package var bytesAvailable: Int?
-    /// Why the conversion would be refused; empty when it would run.
+    /// The reasons to refuse the conversion; empty if it would run.
     public var refusals: [String]
-    /// What should be known before.
+    /// Warnings to read before converting.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).
     package var remarks: [String] = []
 }
 
-/// How many objects an entity has.
+/// The number of objects of an entity.
 package struct EntityCount: Sendable, Hashable, Codable {
     /// The entity's name.
     package var name: String
@@ -53,7 +53,7 @@ package struct EntityCount: Sendable, Hashable, Codable {
     }
 }
 
-/// How many links a relationship has.
+/// The number of links of a relationship.
 package struct RelationshipCount: Sendable, Hashable, Codable {
     /// `Entity.name` of the relationship that owns the links.
     package var relationship: String

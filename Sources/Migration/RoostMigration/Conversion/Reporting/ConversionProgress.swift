@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// How far a conversion is.
+/// The progress of a conversion.
 ///
 /// ```swift
 /// let options = ConversionOptions(onProgress: { progress in
@@ -10,7 +10,7 @@ internal import RoostCore
 /// try store.convert(to: .lmdb("music.lmdb"), options: options)
 /// ```
 public struct ConversionProgress: Sendable, Hashable {
-    /// What a conversion is doing.
+    /// The phases of a conversion.
     public enum Phase: String, Sendable, Codable {
         /// Objects and links are read and written.
         case copying
@@ -22,28 +22,29 @@ public struct ConversionProgress: Sendable, Hashable {
         case publishing
     }
 
-    /// What is being done.
+    /// The current phase.
     public var phase: Phase
-    /// The entity, or the relationship as `Entity.name`, that is being copied or verified; nil between them.
+    /// The entity, or the relationship as `Entity.name`, that is being copied or verified; nil
+    /// between them.
     package var current: String?
     /// The objects done in this phase.
     public var objects: Int
     /// The links done in this phase.
     package var links: Int
-    /// All objects; nil while nobody knows.
+    /// The total number of objects; nil while it is unknown.
     package var totalObjects: Int?
     /// All links; nil where the source does not record their count.
     package var totalLinks: Int?
     /// Seconds since this phase began.
     package var seconds: Double
-    /// Which of the steps of a migration through several versions is under way; nil where there is one.
+    /// The current step of a migration through several versions; nil if there is only one step.
     package var step: Step?
 
     /// One of several steps.
     package struct Step: Sendable, Hashable {
-        /// Which one; 1 is the first.
+        /// The number of the step; 1 is the first.
         package var number: Int
-        /// How many there are.
+        /// The number of steps.
         package var count: Int
     }
 
@@ -57,7 +58,7 @@ public struct ConversionProgress: Sendable, Hashable {
         return total == 0 ? 1 : min(1, Double(objects + links) / Double(total))
     }
 
-    /// The seconds this phase will still take at its rate; nil while nobody can say.
+    /// The seconds left in this phase at its rate; nil while they cannot be estimated.
     public var secondsLeft: Double? {
         guard let fraction, fraction > 0, seconds > 0 else { return nil }
         return seconds / fraction - seconds

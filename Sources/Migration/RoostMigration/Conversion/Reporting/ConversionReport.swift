@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// What a conversion did.
+/// The result of a conversion.
 ///
 /// As JSON: `source` and `destination` (URLs), `objects`, `links`, `digest` (text, see
 /// ``StoreDigest``), `verified`, `seconds`, `bytes` (of the destination), `peakPrivateBytes` (null
@@ -20,19 +20,20 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     package var source: String
     /// The URL of the destination.
     package var destination: String
-    /// How many objects the destination has.
+    /// The number of objects in the destination.
     public var objects: Int
-    /// How many links the destination has.
+    /// The number of links in the destination.
     public var links: Int
     /// The content of the destination in one value; equal for every store with the same content.
     public var digest: String
-    /// Whether the finished destination was read again and holds exactly what was read from the source.
+    /// Whether the finished destination was read again and holds exactly what was read from the
+    /// source.
     public var verified: Bool
-    /// How long it took.
+    /// The duration in seconds.
     public var seconds: Double
     /// The bytes of the destination.
     public var bytes: Int
-    /// The most private memory that the process had meanwhile; nil where the system does not tell.
+    /// The peak of the process's private memory, in bytes; nil if the system does not report it.
     package var peakPrivateBytes: Int?
     /// The objects of each entity that has some, not counting those of subentities.
     package var entities: [EntityCount]
@@ -42,9 +43,10 @@ public struct ConversionReport: Sendable, Hashable, Codable {
     public var skipped: [String]
     /// For each relationship, the references and links to objects that were left out.
     ///
-    /// Of a damaged source they lead nowhere now; of a dump of some entities they were left out too.
+    /// Those to damaged objects are dangling in the destination; those out of a dump of some
+    /// entities were left out too.
     package var dangling: [RelationshipCount]
-    /// What should be known.
+    /// Warnings about the conversion.
     public var warnings: [String]
     /// The declarations of the new store's model that no store acts on, one line for each kind
     /// (``ModelRemark``).

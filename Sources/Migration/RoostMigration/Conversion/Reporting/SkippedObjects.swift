@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// The damaged objects that a conversion or a migration leaves out: one that is met again, by another mapping, is noted once.
+/// The damaged objects that a conversion or a migration leaves out; an object that is met again, by
+/// another mapping, is noted once.
 struct SkippedObjects: Sendable {
     /// In the order in which they were met.
     private(set) var ids: [ObjectID] = []
@@ -13,7 +14,8 @@ struct SkippedObjects: Sendable {
 
     /// Notes the object that an error is about.
     ///
-    /// - Throws: `error` where it names none, since only one that does promises that the cursor goes on behind it; `corrupted` for too many.
+    /// - Throws: `error` if it names no object, since only an error that names one promises that
+    ///   the cursor continues after it; `corrupted` for too many.
     mutating func note(_ error: StoreError) throws(StoreError) {
         guard let damaged = error.damagedObject else { throw error }
         guard known.insert(damaged).inserted else { return }

@@ -17,13 +17,15 @@ enum ContentPart: Sendable {
         var through: Int64?
     }
 
-    /// As many records or links make a part of their own.
+    /// The number of records or links that make a part of their own.
     private static let wantedCount = 1 << 15
     private static let maximumCount = 16
 
-    /// All of a store, in parts that take a while each; the one that cannot be divided comes first.
+    /// Divides a store into parts that take a while each; the structure, which cannot be divided,
+    /// comes first.
     ///
-    /// `tally` is what the store should hold: the parts are right, if not of one size, where it does not.
+    /// `tally` is the expected content. If the store differs from it, the parts still cover
+    /// everything, but may differ in size.
     static func parts(
         of tally: StoreTally, _ snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
@@ -39,7 +41,7 @@ enum ContentPart: Sendable {
             parts += spans(count, lastKey).map { .records(root: root, $0) }
         }
         for relationship in model.linkRelationships {
-            // Of one that is its own inverse the source is what the store makes it.
+            // In a relationship that is its own inverse, the store chooses which end is the source.
             let count = relationship.isReflexive ? 0 : tally.relationships[relationship.number].count
             let lastKey = try snapshot.lastKey(of: model.entities[relationship.source].name)
             parts += spans(count, lastKey).map { .links(relationship: relationship.number, $0) }
@@ -47,7 +49,7 @@ enum ContentPart: Sendable {
         return parts
     }
 
-    /// The whole range of keys in pieces for `count` things whose keys go to about `lastKey`.
+    /// Divides the range of keys for `count` records or links whose keys reach about `lastKey`.
     private static func spans(_ count: Int, _ lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces

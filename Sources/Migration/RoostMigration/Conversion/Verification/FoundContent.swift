@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// What was read of a source, for comparison with what its last commit recorded.
+/// The tally of what was read from a source, to compare with the tally that its last commit
+/// recorded.
 struct FoundContent {
     private let model: ManagedObjectModel
     private var tally: StoreTally
@@ -12,14 +13,15 @@ struct FoundContent {
         tally = StoreTally(model: model)
     }
 
-    /// Whether all objects of these entities are about to be read for the first time; they are to be added then.
+    /// Returns whether all objects of these entities are about to be read for the first time; if
+    /// so, the caller adds them.
     mutating func begins(_ numbers: [Int]) -> Bool {
         guard entities.isDisjoint(with: numbers) else { return false }
         entities.formUnion(numbers)
         return true
     }
 
-    /// The same of all links of a relationship that owns some.
+    /// Does the same for all links of a relationship that owns some.
     mutating func begins(linksOf relationship: Int) -> Bool { relationships.insert(relationship).inserted }
 
     mutating func add(_ records: RecordBatch) { tally.add(records) }

@@ -1,16 +1,17 @@
 internal import RoostCore
 
-/// The reading of a finished destination, part by part, by as many threads as there are.
+/// The reading of a finished destination, part by part, on several threads.
 final class PartwiseReading: Sendable {
     private struct State {
-        /// The part that nobody has taken yet.
+        /// The next part that no thread has taken.
         var next = 0
         var objects = 0
         var links = 0
         var tally: StoreTally
         /// By relationship: references and links to objects that were left out.
         var dangling: [Int]
-        /// What ended the reading, with the number of its part: of several errors the one of the first part counts.
+        /// The first error, with the number of its part; of several errors, the one in the first
+        /// part counts.
         var failure: (part: Int, error: StoreError)?
     }
 
@@ -39,7 +40,7 @@ final class PartwiseReading: Sendable {
                 dangling: Array(repeating: 0, count: store.model.relationships.count)))
     }
 
-    /// Reads parts that nobody else reads, until there are none or one of them failed.
+    /// Reads parts that no other thread reads, until none are left or one of them failed.
     func run(_ snapshot: any StoreSnapshot) {
         var records = RecordBatch(model: store.model)
         while let number = take() {
@@ -59,7 +60,7 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// What all threads found, once they have ended.
+    /// Returns the results of all threads, once they have ended.
     func result() throws(StoreError) -> SecondReading {
         let (tally, dangling, failure) = state.withLock { ($0.tally, $0.dangling, $0.failure) }
         if let failure { throw failure.error }
@@ -77,7 +78,7 @@ final class PartwiseReading: Sendable {
         }
     }
 
-    /// Whether the reading goes on.
+    /// Whether to continue reading.
     private func goesOn() throws(StoreError) -> Bool {
         try filler.options.cancellation?.check()
         return state.withLock { $0.failure == nil }
@@ -110,7 +111,7 @@ final class PartwiseReading: Sendable {
     ) throws(StoreError) {
         let last = span.through ?? .max
         var batch = LinkBatch(relationship: relationship.number)
-        // Behind every link of the source.
+        // Sorts after every link of that source object.
         let before = span.after.map { Link($0, .max, order: .max, inverseOrder: .max) }
         let cursor = try snapshot.links(of: relationship.name, after: before)
         var isAtEnd = false
@@ -132,7 +133,7 @@ final class PartwiseReading: Sendable {
             for (number, count) in dangling.enumerated() { state.dangling[number] += count }
             state.objects += objects
             state.links += links
-            // Inside the lock, so that what is told only grows.
+            // Inside the lock, so that the reported numbers only grow.
             filler.report(
                 .verifying, current, objects: state.objects, links: state.links, totalObjects: expected.objectCount,
                 totalLinks: expected.linkCount, seconds: (ContinuousClock().now - start).inSeconds)
@@ -140,7 +141,7 @@ final class PartwiseReading: Sendable {
     }
 }
 
-/// Counts what leads to objects that were left out.
+/// A counter of references to objects that were left out.
 private struct LeftOut: Sendable {
     private struct Target: Hashable {
         var root: Int
@@ -157,7 +158,7 @@ private struct LeftOut: Sendable {
         references = model.entities.map { entity in entity.layout.fields.filter { $0.destination != nil } }
     }
 
-    /// Counts of zero by relationship; none where nothing was left out.
+    /// Counts of zero by relationship; empty if nothing was left out.
     var none: [Int] { targets.isEmpty ? [] : Array(repeating: 0, count: model.relationships.count) }
 
     func count(_ record: borrowing RecordReader, _ counts: inout [Int]) {

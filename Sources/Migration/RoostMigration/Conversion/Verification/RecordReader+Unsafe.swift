@@ -4,7 +4,7 @@ internal import RoostSystem
 extension RecordReader {
     /// Whether both records have the same entity and the same values, whatever their versions.
     ///
-    /// Everything behind the version counter is content, and equal values have equal bytes.
+    /// Everything after the version counter is content, and equal values have equal bytes.
     func hasSameContent(as other: RecordReader) -> Bool {
         let start = RecordLayout.Header.entity
         return UnsafeRawBufferPointer(rebasing: bytes.dropFirst(start))

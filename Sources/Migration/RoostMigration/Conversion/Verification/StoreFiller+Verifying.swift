@@ -1,18 +1,19 @@
 internal import Foundation
 internal import RoostCore
 
-/// What reading the finished destination gave.
+/// The results of reading the finished destination.
 struct SecondReading {
-    /// Counts and digests of what is there.
+    /// Counts and digests of what was found.
     var tally: StoreTally
     /// For each relationship, the references and links to objects that were left out.
     var dangling: [RelationshipCount]
 }
 
 extension StoreFiller {
-    /// Reads the whole destination, hashing every record and link anew, and lets it check its file's structure if it is to be verified.
+    /// Reads the whole destination, hashing every record and link anew, and lets it check its
+    /// file's structure if it is to be verified.
     ///
-    /// On several threads, as far as the machine has processors and the content is worth it.
+    /// Uses several threads if the machine has the processors and the content is large enough.
     func readAgain(
         _ store: any PersistentStore, expecting copied: CopiedContent, _ memory: PrivateMemory
     ) throws(StoreError) -> SecondReading {
@@ -24,13 +25,13 @@ extension StoreFiller {
         let threads =
             snapshot is any SequentialSnapshot
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
-        // A store that records no generation could not tell that two snapshots show the same.
+        // Without a recorded generation, two snapshots cannot be known to show the same content.
         let others = (1..<max(threads, 1)).filter { _ in generation != nil }.compactMap { _ in
-            // Without a thread, a file handle or a reader's place for it the others read its part.
+            // If a reader gets no thread, file handle or reader slot, the others read its part.
             try? WorkerThread("roost-verifier") { () throws(StoreError) in
                 guard let own = try? store.snapshot() else { return }
                 defer { own.close() }
-                // Where somebody commits meanwhile there is one state that counts, the one of the first snapshot.
+                // If another connection commits meanwhile, only the state of the first snapshot counts.
                 if try own.recordedTally()?.generation == generation { reading.run(own) }
             }
         }
@@ -39,7 +40,8 @@ extension StoreFiller {
         return try reading.result()
     }
 
-    /// Throws code `verificationFailed` unless both tallies agree in each entity and each relationship.
+    /// Throws code `verificationFailed` unless both tallies agree in each entity and each
+    /// relationship.
     static func compare(
         _ read: StoreTally, _ found: StoreTally, _ model: ManagedObjectModel, _ location: StoreLocation
     ) throws(StoreError) {

@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// Calculating with decimals of 38 digits; what has more is rounded, half away from zero.
 ///
-/// Foundation's own functions cut digits off instead, and its multiplication traps on products that are too small.
+/// Foundation's own functions cut digits off instead, and its multiplication traps on products that
+/// are too small.
 extension DecimalNumber {
     init(_ number: Int64) {
         // Every such number has at most 19 digits.
@@ -66,9 +67,11 @@ extension DecimalNumber {
         return (number.high * 10 + carry, low)
     }
 
-    /// A number of 256 bits with 38 digits, rounded half away from zero; nil when a decimal cannot hold it, large or small as it is.
+    /// Rounds a number of 256 bits to 38 digits, half away from zero; nil if its size exceeds the
+    /// range of decimals.
     ///
-    /// With more than 38 digits, anything that was cut off behind the last of them changes nothing.
+    /// If it has more than 38 digits, a fraction that was cut off before does not change the
+    /// result.
     init?(isNegative: Bool, rounding number: (high: UInt128, low: UInt128), exponent: Int) {
         var ((high, low), exponent, lastDigit) = (number, exponent, UInt128(0))
         while high != 0 || low >= Self.mantissaLimit {
@@ -80,7 +83,8 @@ extension DecimalNumber {
         self.init(isNegative: isNegative, mantissa: lastDigit >= 5 ? low + 1 : low, exponent: exponent)
     }
 
-    /// The remainder of a division, exact and with the sign of the dividend; the divisor must not be 0.
+    /// The remainder of a division, exact and with the sign of the dividend; the divisor must not
+    /// be 0.
     static func remainder(_ left: Self, _ right: Self) -> Self {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         let remainder: UInt128
@@ -121,7 +125,7 @@ extension DecimalNumber {
         wholeMantissa(exponent).flatMap { $0 < Self.mantissaLimit ? $0 : nil }
     }
 
-    /// The digits for a smaller exponent; nil when they are no number of 128 bits.
+    /// Returns the digits for a smaller exponent; nil if they do not fit into 128 bits.
     private func wholeMantissa(_ exponent: Int16) -> UInt128? {
         guard mantissa != 0 else { return 0 }
         guard self.exponent - exponent <= 38 else { return nil }

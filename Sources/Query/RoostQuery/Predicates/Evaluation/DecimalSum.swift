@@ -1,20 +1,23 @@
 internal import RoostCore
 
-/// The exact sum of any number of decimals, whatever their order, which is rounded once: when it is asked for.
+/// The exact sum of any number of decimals, in any order, which is rounded once when it is read.
 struct DecimalSum {
-    /// The sum in digits of 10^18, the least significant first, of which the first is worth 10^−128; what exceeds one is carried at the end.
+    /// The sum in base 10^18, least significant digit first, in units of 10^−128; carries are
+    /// resolved at the end.
     ///
-    /// Empty as long as there is nothing but zero. Each number adds less than 10^18 to a digit, so that no count of them overflows it.
+    /// Empty while the sum has only zeros. Each number adds less than 10^18 to a digit, so that no
+    /// number of additions overflows it.
     private var digits: [Int128] = []
     private var isNaN = false
 
     private static let radix: UInt128 = 1_000_000_000_000_000_000
     private static let radixDigits = 18
     private static let leastExponent = -128
-    /// 127 + 128 zeros, 38 digits and 19 for what many numbers add up to, with room for the places they begin at.
+    /// 127 + 128 zeros, 38 digits and 19 for what many numbers add up to, with room for the places
+    /// they begin at.
     private static let digitCount = 19
 
-    /// The sum of nothing.
+    /// Creates an empty sum.
     init() {}
 
     /// Adds a number.
@@ -42,7 +45,8 @@ struct DecimalSum {
         digits[index] += isNegative ? -Int128(part) : Int128(part)
     }
 
-    /// The sum with 38 digits, rounded half away from zero; nil when a decimal cannot hold it, large as it is.
+    /// The sum with 38 digits, rounded half away from zero; nil when a decimal cannot hold it,
+    /// large as it is.
     var value: DecimalNumber? {
         guard !isNaN else { return .nan }
         var (carried, carry) = Self.carried(digits)

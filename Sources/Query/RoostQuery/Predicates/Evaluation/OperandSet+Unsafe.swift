@@ -1,11 +1,13 @@
 internal import RoostCore
 
-/// Constants of which one may be wanted: finding one takes the same time among ten and among a hundred thousand.
+/// A set of constants, in which a lookup takes the same time among ten and among a hundred
+/// thousand.
 final class OperandSet: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`; the bytes of operands belong to `constants`.
 
     private let constants: [PredicateConstant]
-    /// Positions in ``constants`` by their hash, each in the first free place from there on; −1 where there is none.
+    /// Positions in ``constants`` by their hash, each in the first free place from there on; −1
+    /// marks a free place.
     private let table: PlainArray<Int32>
     private let operands: PlainArray<Element>
     private let mask: Int
@@ -51,7 +53,8 @@ final class OperandSet: @unchecked Sendable {
         return false
     }
 
-    /// The most places in a row that are taken: as many values are compared at most before one is found.
+    /// The most places in a row that are taken: as many values are compared at most before one is
+    /// found.
     var longestRun: Int {
         var (longest, run) = (0, 0)
         for place in 0...mask {
@@ -61,7 +64,8 @@ final class OperandSet: @unchecked Sendable {
         return longest
     }
 
-    /// The same number for all operands that are equal: of a number the nearest floating-point one decides, whatever its type.
+    /// Returns the same number for all equal operands: numbers are hashed by their nearest
+    /// floating-point number, whatever their type.
     static func hash(_ operand: PredicateOperand) -> Int {
         switch operand {
         case .null: return 0
@@ -75,7 +79,8 @@ final class OperandSet: @unchecked Sendable {
         }
     }
 
-    /// Whether both are the same value of the same form; what is equal in another form must be in the set itself.
+    /// Whether both are the same value of the same form; what is equal in another form must be in
+    /// the set itself.
     private static func isSame(_ left: PredicateOperand, _ right: PredicateOperand) -> Bool {
         switch (left, right) {
         case (.integer, .integer), (.double, .double), (.decimal, .decimal), (.bytes, .bytes), (.object, .object):

@@ -1,12 +1,13 @@
 internal import RoostCore
 
-/// Makes one value of many: their number, sum, mean, least or greatest.
+/// Reduces many values to one: their number, sum, mean, minimum or maximum.
 ///
-/// Nulls are counted, and otherwise left out. Sums of whole numbers and of decimals are exact until they are rounded to the 38 digits of a
-/// decimal, at the end; with a floating-point number among them, they are added as such in the order in which they come.
+/// Nulls are counted, and otherwise left out. Sums of whole numbers and of decimals are exact until
+/// they are rounded to the 38 digits of a decimal, at the end; with a floating-point number among
+/// them, they are added as such in the order in which they come.
 struct PredicateAccumulator {
     private(set) var count = 0
-    /// How many are not null.
+    /// The number of values that are not null.
     private(set) var valueCount = 0
     private var wholeSum: Int128 = 0
     private var decimalSum = DecimalSum()
@@ -16,10 +17,10 @@ struct PredicateAccumulator {
     private(set) var least = PredicateOperand.null
     private(set) var greatest = PredicateOperand.null
 
-    /// Of nothing yet.
+    /// Creates an accumulator without values.
     init() {}
 
-    /// Of whole numbers that were added already.
+    /// Creates an accumulator with whole numbers that were added already.
     init(wholeSum: Int128, count: Int) { (self.wholeSum, self.count, valueCount) = (wholeSum, count, count) }
 
     /// Adds a value to number and sum.
@@ -47,7 +48,7 @@ struct PredicateAccumulator {
         valueCount += 1
     }
 
-    /// The sum of what was added; 0 of nothing.
+    /// The sum of the values; 0 without values.
     var sum: PredicateOperand {
         if hasDouble { return .double(doubleSum) }
         if !hasDecimal, let sum = Int64(exactly: wholeSum) { return .integer(sum) }
@@ -64,7 +65,7 @@ struct PredicateAccumulator {
         return sum.value
     }
 
-    /// The mean of what was added; null of nothing.
+    /// The mean of the values; null without values.
     ///
     /// Of whole numbers the double that is nearest to it, also where no double is the sum.
     var average: PredicateOperand {

@@ -3,8 +3,9 @@ internal import RoostCore
 
 /// The functions of numbers and dates.
 ///
-/// Whole numbers stay whole where the result is one of 64 bits; beyond that they become decimals, and beyond those floating-point
-/// numbers. A floating-point number on one side makes both of them such.
+/// Whole numbers stay whole where the result is one of 64 bits; beyond that they become decimals,
+/// and beyond those floating-point numbers. A floating-point number on one side makes both of them
+/// such.
 enum PredicateArithmetic {
     /// The value of a function of one or two arguments; `right` is ignored where it takes one.
     static func value(
@@ -38,7 +39,7 @@ enum PredicateArithmetic {
         }
     }
 
-    /// A number as the nearest floating-point one; NaN for what is none.
+    /// Returns the nearest floating-point number; NaN for a value that is not a number.
     static func double(_ operand: PredicateOperand) -> Double {
         switch operand {
         case .integer(let number): Double(number)
@@ -125,7 +126,7 @@ enum PredicateArithmetic {
     private static func modulus(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if PredicateOperand.equal(right, .integer(0)) { return .null }
         if case .integer(let a) = left, case .integer(let b) = right {
-            // The remainder by −1 is 0, which the processor cannot tell of the least number.
+            // Any remainder by −1 is 0, but `%` traps for the minimum integer.
             return .integer(b == -1 ? 0 : a % b)
         }
         if let a = decimal(left), let b = decimal(right) { return .decimal(.remainder(a, b)) }

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostSystem
 
-/// What `CAST` makes of a value that is known only on the record.
+/// The conversions of `CAST` for values that are known only on the record.
 enum PredicateCasting {
     /// The value in another type; nil where it does not fit.
     static func value(_ value: Value, as type: FetchRequest.CastType, model: ManagedObjectModel?) -> Value? {
@@ -46,7 +46,7 @@ enum PredicateCasting {
         case .decimal: return value
         case .bool(let flag): return .decimal(flag ? 1 : 0)
         case .int(let number): return .decimal(Decimal(number))
-        // The number that it prints as, not the one that its bits are.
+        // The number that it prints as, not the exact value of its bits.
         case .double(let number): return DecimalNumber(utf8: "\(number)".utf8).map { .decimal($0.decimal) }
         default:
             guard let text = value.text, isNumber(text) else { return nil }
@@ -54,7 +54,7 @@ enum PredicateCasting {
         }
     }
 
-    /// Whether a text is digits with a sign, a point and an exponent, as far as its letters tell.
+    /// Whether a text has only characters of numbers: digits, signs, a point, an exponent.
     private static func isNumber(_ text: String) -> Bool {
         text.utf8.allSatisfy { byte in
             byte &- UInt8(ascii: "0") < 10 || "+-.eE".utf8.contains(byte)

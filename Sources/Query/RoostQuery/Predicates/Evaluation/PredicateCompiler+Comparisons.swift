@@ -32,7 +32,8 @@ extension PredicateCompiler {
         return try compare(left, comparison, depth)
     }
 
-    /// `SUBQUERY(…).@count > 0` and the like, which the first object found decides; nil for any other comparison.
+    /// `SUBQUERY(…).@count > 0` and the like, which the first object found decides; nil for any
+    /// other comparison.
     private mutating func existence(
         _ comparison: FetchRequest.Comparison, _ depth: Int
     ) throws(StoreError) -> Condition? {
@@ -73,7 +74,7 @@ extension PredicateCompiler {
     ) throws(StoreError) -> Condition {
         let isPlain = left.isPlain && right.isPlain
         let isText = left.type.family == .text || right.type.family == .text
-        // Options change nothing of values that are no text; of text, the order alone goes by the locale.
+        // Options affect text only; the locale affects only its order.
         var options = isText ? options.subtracting(.normalized) : []
         let isTextOperator: Bool
         switch operation {
@@ -152,7 +153,8 @@ extension PredicateCompiler {
         return try compare(left, .isIn, right, comparison.options)
     }
 
-    /// Whether a value is one of a list: constants are looked up all at once, others are compared one by one.
+    /// Whether a value is one of a list: constants are looked up all at once, others are compared
+    /// one by one.
     private mutating func membership(
         _ left: Term, of members: [FetchRequest.Expression], _ comparison: FetchRequest.Comparison, _ depth: Int
     ) throws(StoreError) -> Condition {

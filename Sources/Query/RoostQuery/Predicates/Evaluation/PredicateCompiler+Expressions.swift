@@ -98,7 +98,7 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // One to-many relationship of one object leads to each object once; what comes behind those may be the same.
+        // One to-many relationship of one object reaches each object once; objects further along the path may repeat.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
@@ -140,7 +140,7 @@ extension PredicateCompiler {
             guard let number = try objectEntity(term, start, names) else { return constant(.null) }
             return try path(try ResolvedPath(names, from: number, model: model), names, from: term)
         }
-        // The collection is there already, so that a collection operator may stand first.
+        // The collection exists already, so a collection operator may come first.
         var collectionOperator: FetchRequest.CollectionOperator?
         var rest: [String] = []
         for (position, name) in names.enumerated() {
@@ -168,7 +168,8 @@ extension PredicateCompiler {
             from: term)
     }
 
-    /// The entity of what a path starts at; nil for an object of an entity that the model lacks, which does not exist.
+    /// The entity of what a path starts at; nil for an object of an entity that the model lacks,
+    /// which does not exist.
     private func objectEntity(
         _ term: Term, _ expression: FetchRequest.Expression, _ names: [String]
     ) throws(StoreError) -> Int? {
@@ -300,7 +301,7 @@ extension PredicateCompiler {
         let entity = type == .objectID && term.type.kind == .object ? term.type.entity : nil
         return Term(
             node: add(.cast(type, term.type.kind, term.node)), type: PredicateType(kind, entity: entity),
-            // Of which entity an object is may have to be read.
+            // The entity of an object may have to be read.
             isPlain: term.isPlain && term.type.family != .object)
     }
 }

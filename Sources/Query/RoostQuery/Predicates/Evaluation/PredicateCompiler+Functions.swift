@@ -2,7 +2,8 @@ internal import Foundation
 internal import RoostCore
 
 extension PredicateCompiler {
-    /// Compiles a function: how many arguments it has, of what types, and of what type its value is.
+    /// Compiles a function: how many arguments it has, of what types, and of what type its value
+    /// is.
     mutating func call(
         _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ depth: Int
     ) throws(StoreError) -> Term {
@@ -103,7 +104,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Function {
-    /// How many arguments it takes.
+    /// The number of arguments.
     var argumentCount: Int {
         switch self {
         case .now: 0

@@ -1,15 +1,18 @@
 internal import Foundation
 internal import RoostCore
 
-/// Compiles predicates and expressions: checks every name, type and number of arguments, and builds the nodes of a program.
+/// Compiles predicates and expressions: checks every name, type and number of arguments, and builds
+/// the nodes of a program.
 ///
-/// What it accepts can fail on a record only by what is in it: a pattern that is no regular expression, a store that is damaged.
+/// A compiled program can fail on a record only because of the contents: a pattern that is not a
+/// regular expression, or a damaged store.
 struct PredicateCompiler {
     /// A compiled expression.
     struct Term {
         let node: PredicateProgram.Index
         let type: PredicateType
-        /// Whether the record alone decides it, quickly and without an error: no other object, no regular expression, no code of others.
+        /// Whether the record alone decides it, quickly and without an error: no other object, no
+        /// regular expression, no code of others.
         let isPlain: Bool
         /// The value, where it is the same for every record and known already.
         var constant: Value?
@@ -21,21 +24,21 @@ struct PredicateCompiler {
         let isPlain: Bool
     }
 
-    /// What stands for a name with a dollar sign.
+    /// A name with a dollar sign, and the variable that it refers to.
     private struct Variable {
         let name: String
         let slot: Int
         let type: PredicateType
     }
 
-    /// How deep the tree may be.
+    /// The maximum depth of the tree.
     static let maximumDepth = 200
-    /// The most elements of a list.
+    /// The maximum number of elements of a list.
     static let maximumListCount = 100_000
-    /// How deep one SUBQUERY may stand in another.
+    /// The maximum nesting of SUBQUERY.
     static let maximumSubqueryDepth = 16
 
-    /// The most parts of a tree: one that shares its own parts has more than its memory shows.
+    /// The maximum number of parts of a tree; a shared part counts each time it occurs.
     static let maximumNodeCount = 1_000_000
 
     let model: ManagedObjectModel
@@ -45,7 +48,7 @@ struct PredicateCompiler {
     private var variables: [Variable] = []
     private var subqueryDepth = 0
     private var slotsByField: [FieldName: Int] = [:]
-    /// What `now()` is, so that it is the same for all records.
+    /// The value of `now()`, the same for all records.
     private let start = Date()
 
     private struct FieldName: Hashable {
@@ -53,7 +56,8 @@ struct PredicateCompiler {
         let name: String
     }
 
-    /// Whether what is too deep for the caller's stack is left to another attempt; see ``compile(_:)``.
+    /// Whether what is too deep for the caller's stack is left to another attempt; see
+    /// ``compile(_:)``.
     private let isShallow: Bool
 
     init(model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool = false) {
@@ -89,7 +93,7 @@ struct PredicateCompiler {
         }
     }
 
-    /// What is thrown instead of going deeper than the caller's stack may allow.
+    /// The code that is thrown instead of going deeper than the caller's stack may allow.
     private static let tooDeepForStack = StoreError.Code("tooDeepForStack")
 
     /// Throws where the tree is too deep, or too deep for the caller's stack.
@@ -104,9 +108,11 @@ struct PredicateCompiler {
         }
     }
 
-    /// Compiles with `body`: on the caller's stack, and once more on one of its own where that is not enough.
+    /// Compiles with `body`: on the caller's stack, and once more on one of its own where that is
+    /// not enough.
     ///
-    /// `body` makes the result, by a compiler that is made with what it is given: whether it is shallow.
+    /// `body` makes the result, by a compiler that is made with what it is given: whether it is
+    /// shallow.
     static func compile<Result: Sendable>(
         _ body: @escaping @Sendable (Bool) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -171,7 +177,8 @@ struct PredicateCompiler {
         return try body(&self)
     }
 
-    /// Makes a name stand for what whoever runs the program binds it to; where, the slot returned says.
+    /// Declares a name for a variable that the user of the program binds; returns the variable's
+    /// slot.
     mutating func declare(_ name: String, _ type: PredicateType) -> Int {
         let slot = newVariable()
         variables.append(Variable(name: name, slot: slot, type: type))
@@ -191,7 +198,8 @@ struct PredicateCompiler {
 
     // MARK: Constants and fields
 
-    /// Throws code `invalidRequest` for a value that no store can hold, so that no comparison with it has a meaning.
+    /// Throws code `invalidRequest` for a value that no store can hold, so that no comparison with
+    /// it has a meaning.
     func requireStorable(_ value: Value) throws(StoreError) {
         guard case .decimal(let decimal) = value, DecimalNumber(decimal) == nil else { return }
         throw invalid("a decimal constant has more than 38 digits; round it.")
@@ -207,7 +215,7 @@ struct PredicateCompiler {
 
     var now: Value { .date(start) }
 
-    /// Where the slots of a property begin, one for each entity that has it.
+    /// Returns the position of a property's first slot; one follows for each entity of the model.
     mutating func slots(_ name: String, of number: Int) -> Int {
         let key = FieldName(entity: number, name: name)
         if let slots = slotsByField[key] { return slots }
@@ -226,7 +234,8 @@ struct PredicateCompiler {
         return add(.path(parts.paths.count - 1))
     }
 
-    /// Says of the path that a collection is that its objects' records are looked at, if one of the newest paths starts at the variable.
+    /// Marks a collection's path as one whose objects' records are looked at, if one of the newest
+    /// paths starts at the variable.
     mutating func readEnds(of collection: Term, ifPathsFrom slot: Int, since count: Int) {
         guard case .path(let path) = parts.nodes[collection.node] else { return }
         for other in parts.paths[count...] {

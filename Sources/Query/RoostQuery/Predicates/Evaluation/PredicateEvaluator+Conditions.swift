@@ -1,7 +1,8 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// Whether a condition is true of the record and what variables are bound to; false after an error.
+    /// Whether a condition is true of the record and what variables are bound to; false after an
+    /// error.
     func isTrue(_ index: PredicateProgram.Index) -> Bool {
         switch program.nodes[index] {
         case .truth(let truth): return truth
@@ -55,7 +56,7 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Compares texts neither of which is known before.
+    /// Compares two texts that are known only on the record.
     private func compareText(
         _ left: PredicateOperand, _ operation: FetchRequest.Comparison.Operator, _ right: PredicateOperand,
         _ options: FetchRequest.Comparison.Options

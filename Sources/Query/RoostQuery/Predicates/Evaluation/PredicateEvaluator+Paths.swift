@@ -1,12 +1,13 @@
 internal import RoostCore
 
 extension PredicateEvaluator {
-    /// How many objects are read at once where a to-many relationship leads to many.
+    /// The maximum number of objects of a to-many relationship that are read at once.
     private static var countPerRead: Int { 128 }
 
-    /// Reads what records lead to through to-one relationships, before their paths are followed one by one.
+    /// Reads the objects that records refer to through to-one relationships, before their paths are
+    /// followed one by one.
     ///
-    /// What cannot be read is not said here: whoever follows the path will meet it.
+    /// Does not report errors: following the path meets them again.
     func prefetch(for records: RecordBatch) {
         for index in 0..<program.paths.count where program.paths[index].start == nil {
             let path = program.paths[index]
@@ -66,7 +67,8 @@ extension PredicateEvaluator {
         }
     }
 
-    /// Calls `body` with each value of a path until it returns false; false when it did, or after an error.
+    /// Calls `body` with each value of a path until it returns false; false when it did, or after
+    /// an error.
     func forEach(
         _ path: PredicateProgram.Path, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -107,13 +109,13 @@ extension PredicateEvaluator {
             return walk(path, path.steps.lowerBound, record, visited, body)
         }
         return forEach(start, repetition) { object in
-            // Of values that are no objects there is nothing but themselves.
+            // A value that is not an object is the end of the path.
             if path.steps.isEmpty, path.slots == nil { return body(object) }
             return go(path, path.steps.lowerBound, to: object, visited, body)
         }
     }
 
-    /// Goes on behind a step that has led to an object.
+    /// Continues after a step that has reached an object.
     private func go(
         _ path: PredicateProgram.Path, _ step: Int, to object: PredicateOperand, _ visited: VisitedObjects?,
         _ body: (PredicateOperand) -> Bool
@@ -129,7 +131,8 @@ extension PredicateEvaluator {
         return walk(path, step, record, visited, body)
     }
 
-    /// A way that ends in null: it is a value unless a to-many relationship would come, which null has none of.
+    /// A way that ends in null: it is a value unless a to-many relationship would come, which null
+    /// has none of.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }
@@ -160,21 +163,24 @@ extension PredicateEvaluator {
     }
 }
 
-/// How often a way along a path is followed on from an object that it reaches several times.
+/// The number of times that a path continues from an object that it reaches repeatedly.
 enum Repetition {
-    /// Each time: for what counts or adds up values, or asks for their order.
+    /// Each time: to count or add up values, or if their order matters.
     case everyWay
-    /// The first time: for what nothing but new values can change.
+    /// The first time: only new values can change the result.
     case once
 }
 
 extension PredicateProgram.Path {
-    /// The last step at which following the path on from an object costs more than looking at its record.
+    /// The last step at which following the path on from an object costs more than looking at its
+    /// record.
     fileprivate var lastReading: Int { slots == nil && readsEnd ? steps.count : lastToMany }
 
-    /// Whether an object that is reached at a step is worth remembering: many ways may meet there, and go on from it.
+    /// Whether an object reached at a step is worth remembering, because many ways may meet there
+    /// and continue from it.
     ///
-    /// Of a to-one relationship or a field, following it again costs no more than finding out that it was.
+    /// Following a to-one relationship or a field again costs no more than finding out that it was
+    /// followed.
     fileprivate func isWorthNoting(_ step: Int) -> Bool {
         let step = step - steps.lowerBound
         guard step >= firstRepetition else { return false }

@@ -60,7 +60,8 @@ extension PredicateEvaluator {
 
     // MARK: Collections
 
-    /// Calls `body` with each value of an expression until it returns false; false when it did, or after an error.
+    /// Calls `body` with each value of an expression until it returns false; false when it did, or
+    /// after an error.
     func forEach(
         _ index: PredicateProgram.Index, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
@@ -121,7 +122,7 @@ extension PredicateEvaluator {
             return text(left) { TextFolding.folded($0, by: [.caseInsensitive, .diacriticInsensitive]) }
         case .length:
             guard case .bytes(let bytes) = left else { return .null }
-            // Every code point has one byte that does not go on with another.
+            // Every code point has exactly one byte that is not a continuation byte.
             return .integer(Int64(bytes.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }))
         default:
             return PredicateArithmetic.value(
@@ -193,7 +194,7 @@ extension PredicateEvaluator {
         return .bytes(memory.copy(bytes))
     }
 
-    /// An operand as a value; an object's ID names its own entity, which its record tells.
+    /// Returns an operand as a value; an object's ID names its own entity, read from its record.
     func decoded(_ operand: PredicateOperand, _ kind: PredicateType.Kind) -> Value {
         guard case .object(let root, let key) = operand, root >= 0 else {
             return Value(operand, kind: kind, model: program.model)
@@ -218,7 +219,8 @@ extension PredicateEvaluator {
 }
 
 extension Value {
-    /// What an operand holds, as a value of a kind; of an object as one of the entity at the top of its hierarchy.
+    /// Creates the value of an operand, as a value of a kind; an object's ID names the entity at
+    /// the top of its hierarchy.
     init(_ operand: PredicateOperand, kind: PredicateType.Kind, model: ManagedObjectModel) {
         switch operand {
         case .null: self = .null

@@ -1,35 +1,35 @@
 internal import RoostCore
 
-/// Runs a program on records, one after the other; for one thread.
+/// Runs a program on records, one after another; for one thread.
 ///
-/// An error ends the evaluation of a record: what is asked then gives false and null, and ``failure`` says what happened. So the
-/// conditions that cannot fail need not be asked each time.
+/// After an error, the evaluation of the record only gives false and null, and ``failure`` has the
+/// error. So the conditions that cannot fail need no check each time.
 final class PredicateEvaluator {
     // Exclusivity of the properties below is not checked at run time: each access reads or writes a whole value, within which nothing
     // else runs, and every node of every record makes some.
 
     let program: PredicateProgram
-    /// Where related objects are; nil where none are asked for.
+    /// The source of related objects; nil if predicates cannot use any.
     private let graph: (any ObjectGraph)?
-    /// Copies of them, once one was asked for: most evaluators never do.
+    /// Copies of them, created at the first use: most evaluators never need any.
     @exclusivity(unchecked) private var copies: RelatedRecords?
     let memory = RowMemory()
     /// The record that is looked at; nil where an expression is evaluated without one.
     @exclusivity(unchecked) var record: RecordReader?
-    /// What variables are bound to.
+    /// The values that variables are bound to.
     @exclusivity(unchecked) var variables: [PredicateOperand]
     /// The first error since it was looked at last.
     @exclusivity(unchecked) private(set) var failure: StoreError?
-    /// Arrays that no path uses just now, so that each record needs no new one.
+    /// Arrays that no path is using, so that a record needs no new one.
     @exclusivity(unchecked) private var spareKeys: [[Int64]] = []
-    /// The same of what paths remember.
+    /// The same for what paths remember.
     @exclusivity(unchecked) private var spareVisits: [VisitedObjects] = []
 
-    /// Makes an evaluator.
+    /// Creates an evaluator.
     ///
     /// - Parameters:
-    ///   - program: What is evaluated.
-    ///   - graph: Where related objects are; nil where none are asked for.
+    ///   - program: The program to run.
+    ///   - graph: The source of related objects; nil if predicates cannot use any.
     init(_ program: PredicateProgram, graph: (any ObjectGraph)?) {
         self.program = program
         self.graph = graph
@@ -38,7 +38,7 @@ final class PredicateEvaluator {
 
     // MARK: Records
 
-    /// Turns to another record: what was made for the one before is gone.
+    /// Begins another record and discards what was made for the previous one.
     func begin(_ record: RecordReader?) {
         memory.removeAll()
         copies?.beginRecord()
@@ -73,7 +73,7 @@ final class PredicateEvaluator {
         return copies
     }
 
-    /// The record of an object; nil where there is none.
+    /// Returns the record of an object; nil if it does not exist, or after an error.
     func relatedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         guard root >= 0 else { return nil }
         guard let related else {
@@ -88,7 +88,7 @@ final class PredicateEvaluator {
         }
     }
 
-    /// Reads records that will be asked for soon, many at once.
+    /// Reads records that will be needed soon, many at once.
     func load(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) {
         guard root >= 0, let related else { return }
         do throws(StoreError) {
@@ -98,13 +98,13 @@ final class PredicateEvaluator {
         }
     }
 
-    /// As ``load(_:inHierarchyOf:)``; false instead of an error.
+    /// Reads as ``load(_:inHierarchyOf:)`` does; returns false instead of an error.
     func loadQuietly(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) -> Bool {
         guard root >= 0, let related else { return false }
         return (try? related.load(keys, inHierarchyOf: root)) != nil
     }
 
-    /// The record of an object if it is at hand; nothing is read.
+    /// Returns the record of an object if it was read before.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         copies?.loadedRecord(key, inHierarchyOf: root)
     }
@@ -117,7 +117,8 @@ final class PredicateEvaluator {
         return body(visited)
     }
 
-    /// Runs `body` with the keys of the objects that a to-many relationship leads to; false as it does, or after an error.
+    /// Runs `body` with the keys of the destinations of a to-many relationship; false if `body`
+    /// returns false, or after an error.
     func withDestinations(
         of relationship: Int, from key: Int64, _ body: ([Int64]) -> Bool
     ) -> Bool {

@@ -1,8 +1,10 @@
 internal import RoostCore
 
-/// Predicates and expressions compiled against a model: a list of nodes that name each other by position.
+/// Predicates and expressions compiled against a model: a list of nodes that name each other by
+/// position.
 ///
-/// Nothing in a node counts references, so that running one costs none. A program never changes; ``PredicateEvaluator`` runs it.
+/// Nothing in a node counts references, so that running one costs none. A program never changes;
+/// ``PredicateEvaluator`` runs it.
 final class PredicateProgram: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`, and all that nodes point to belongs to the program: the bytes of operands to
     // `constants`, matchers and sets to their lists.
@@ -23,7 +25,7 @@ final class PredicateProgram: @unchecked Sendable {
         // MARK: Expressions
         case constant(PredicateOperand)
         case evaluatedObject
-        /// What a SUBQUERY or a quantifier has bound last.
+        /// The value that a SUBQUERY or a quantifier bound last.
         case variable(Int)
         /// A field of the record itself: where its slots begin.
         case field(Int)
@@ -52,7 +54,8 @@ final class PredicateProgram: @unchecked Sendable {
         /// An operator on text whose right side is known only when it is met.
         case compareText(Index, FetchRequest.Comparison.Operator, Index, FetchRequest.Comparison.Options)
         case member(Index, set: Int, FetchRequest.Comparison.Options)
-        /// Whether the condition is true for an element, or for all, of a collection that the variable is bound to one by one.
+        /// Whether the condition is true for an element, or for all, of a collection that the
+        /// variable is bound to one by one.
         case any(Index, variable: Int, condition: Index)
         case all(Index, variable: Int, condition: Index)
     }
@@ -65,24 +68,27 @@ final class PredicateProgram: @unchecked Sendable {
 
     /// A path that leads through relationships, or starts elsewhere than at the object.
     struct Path: Sendable {
-        /// What it starts at; nil for the object itself.
+        /// The start of the path; nil for the object itself.
         let start: Index?
         let steps: Swift.Range<Int>
-        /// Where the slots of the field at its end begin; nil when it ends at objects.
+        /// The position of the first slot of the field at its end; nil if it ends at objects.
         let slots: Int?
-        /// Behind this step there is no to-many relationship: null on the way there is a value, before it there is none.
+        /// The step after which no to-many relationship follows: from here on a null on the way is
+        /// a value; before, it gives no value.
         let lastToMany: Int
         let collectionOperator: FetchRequest.CollectionOperator?
-        /// From this step on the same object may be reached on several ways.
+        /// From this step on, several ways may reach the same object.
         let firstRepetition: Int
-        /// Whether the records of the objects at its end will be looked at, so that they are better read together.
+        /// Whether the records of the objects at its end are looked at, so that they are better
+        /// read together.
         var readsEnd = false
     }
 
-    /// Where a field is in the records of one entity.
+    /// The location of a field in the records of one entity.
     struct Place: Sendable {
         let slot: FieldSlot
-        /// The root of the hierarchy that a reference leads into; −1 where the value says it itself.
+        /// The root of the hierarchy of a reference's destination; −1 if the value names its
+        /// entity.
         let destinationRoot: Int
 
         init(_ field: RecordLayout.Field, in layout: RecordLayout, model: ManagedObjectModel) {
@@ -97,7 +103,7 @@ final class PredicateProgram: @unchecked Sendable {
         let argumentKinds: [PredicateType.Kind]
     }
 
-    /// What a program is made of.
+    /// The parts of a program.
     struct Parts {
         var nodes: [Node] = []
         var links: [Index] = []
@@ -138,7 +144,7 @@ final class PredicateProgram: @unchecked Sendable {
         functions = parts.functions
     }
 
-    /// The field of an object whose record is of an entity; nil where it has none.
+    /// Returns the field of an object whose record is of an entity; null if the entity lacks it.
     func operand(_ slots: Int, in record: RecordReader) -> PredicateOperand {
         guard let place = places[slots + record.entityNumber] else { return .null }
         return PredicateOperand(record, place.slot, destinationRoot: place.destinationRoot)

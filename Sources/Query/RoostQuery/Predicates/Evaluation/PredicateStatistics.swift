@@ -1,8 +1,8 @@
 internal import RoostCore
 
-/// What is said of many numbers at once; nulls are left out before.
+/// Statistics of many numbers, which do not include nulls.
 enum PredicateStatistics {
-    /// The value in the middle, or the mean of the two there; null of none.
+    /// Returns the middle value, or the mean of the two middle values; null without values.
     static func median(_ values: inout [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
@@ -14,7 +14,7 @@ enum PredicateStatistics {
         return mean.average
     }
 
-    /// The value that is there most often, of several the least; null of none.
+    /// Returns the most frequent value, of several the lowest; null without values.
     static func mode(_ values: inout [PredicateOperand]) -> PredicateOperand {
         values.sort { PredicateOperand.totalOrder($0, $1) < 0 }
         var (mode, most) = (PredicateOperand.null, 0)
@@ -28,7 +28,7 @@ enum PredicateStatistics {
         return mode
     }
 
-    /// The standard deviation of the whole population; null of none.
+    /// Returns the standard deviation of the whole population; null without values.
     static func standardDeviation(_ values: [PredicateOperand]) -> PredicateOperand {
         guard !values.isEmpty else { return .null }
         let numbers = values.map { PredicateArithmetic.double($0) }
@@ -40,7 +40,8 @@ enum PredicateStatistics {
 
 /// Values, each of them once, in the order of their insertion.
 ///
-/// Values are the same here when neither comes before the other: nulls are, NaNs are, and so are both zeros.
+/// Values are the same here when neither comes before the other: nulls are, NaNs are, and so are
+/// both zeros.
 struct DistinctOperands {
     private var positions: [Int: [Int]] = [:]
     private var elements: [PredicateOperand] = []

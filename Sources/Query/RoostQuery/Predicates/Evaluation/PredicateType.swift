@@ -1,8 +1,8 @@
 package import RoostCore
 
-/// What is known of an expression's values before the first record is read.
+/// The properties of an expression's values that are known before the first record is read.
 package struct PredicateType: Sendable {
-    /// What kind of value it has, where it has one.
+    /// The kind of a value.
     package enum Kind: String, Sendable {
         case null, boolean, integer, double, decimal, number, string, uri, data, transformable, date, uuid, object
         case composite
@@ -14,11 +14,11 @@ package struct PredicateType: Sendable {
     }
 
     package var kind: Kind
-    /// The number of the entity that objects are of, as far as it is known.
+    /// The number of the entity that objects belong to, if known.
     package var entity: Int?
     /// Whether there are many values.
     package var isCollection = false
-    /// Whether the values have an order of their own, so that one can be asked for by its place.
+    /// Whether the values have an order of their own, so that one can be requested by its position.
     var isOrdered = false
 
     init(_ kind: Kind, entity: Int? = nil) {
@@ -62,7 +62,7 @@ package struct PredicateType: Sendable {
         }
     }
 
-    /// The nearest entity that both are of; nil where there is none.
+    /// Returns the nearest entity that includes both, or nil.
     private static func common(_ a: Int?, _ b: Int?, _ model: ManagedObjectModel) -> Int? {
         guard var a, let b else { return nil }
         while !model.entities[a].includes(b) {

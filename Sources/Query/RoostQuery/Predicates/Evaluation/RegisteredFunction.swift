@@ -2,8 +2,8 @@ public import RoostCore
 
 /// A function that the program lends to predicates: `FUNCTION(target, "name", …)`.
 ///
-/// The names are known to the whole process. A function must give the same value for the same arguments, whatever the thread and the
-/// time, or stores will answer differently.
+/// The names are known to the whole process. A function must give the same value for the same
+/// arguments, whatever the thread and the time, or stores will answer differently.
 ///
 /// ```swift
 /// try RegisteredFunction.register("decade", argumentCount: 1, returning: .integer64) { values in
@@ -15,7 +15,7 @@ public import RoostCore
 public struct RegisteredFunction: Sendable {
     /// The name in predicates.
     package let name: String
-    /// How many arguments it takes, the target included; nil for any number.
+    /// The number of arguments, the target included; nil for any number.
     package let argumentCount: Int?
     /// The type of its values.
     package let resultType: AttributeType
@@ -29,9 +29,10 @@ public struct RegisteredFunction: Sendable {
     ///   - name: The name in predicates.
     ///   - argumentCount: How many arguments it takes, the target included; nil for any number.
     ///   - resultType: The type of its values; null is a value of every type. No composites.
-    ///   - body: The function. It is called on the thread of the fetch, while the store may be read; what it throws ends the fetch.
-    /// - Throws: `invalidRequest` for a name that is empty, taken, or one of the language's own functions, and for a result that is a
-    ///   composite or undefined.
+    ///   - body: The function. It is called on the thread of the fetch, while the store may be
+    ///     read; what it throws ends the fetch.
+    /// - Throws: `invalidRequest` for a name that is empty, taken, or one of the language's own
+    ///   functions, and for a result that is a composite or undefined.
     public static func register(
         _ name: String, argumentCount: Int? = nil, returning resultType: AttributeType,
         _ body: @escaping @Sendable ([Value]) throws -> Value

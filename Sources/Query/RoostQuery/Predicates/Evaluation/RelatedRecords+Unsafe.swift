@@ -1,12 +1,14 @@
 internal import RoostCore
 
-/// Copies of the records that predicates have met through relationships, so that each is read once for many that lead to it.
+/// Copies of the records that predicates have reached through relationships, so that each is read
+/// once for many references to it.
 ///
-/// A reader stays valid until ``beginRecord()``, which forgets everything once it is more than the limit.
+/// A reader stays valid until ``beginRecord()``, which discards all copies once they exceed the
+/// limit.
 final class RelatedRecords {
-    /// The bytes after which everything is forgotten before the next record.
+    /// The number of bytes after which all copies are discarded before the next record.
     private static let byteLimit = 8 << 20
-    /// How many records are read at once.
+    /// The number of records that are read at once.
     private static let countPerRead = 256
 
     private let graph: any ObjectGraph
@@ -24,7 +26,7 @@ final class RelatedRecords {
         batch = RecordBatch(model: model)
     }
 
-    /// Says that no reader is in use any more.
+    /// Allows copies to be discarded: no reader is in use any more.
     func beginRecord() {
         guard byteCount > Self.byteLimit else { return }
         places.removeAll()
@@ -32,19 +34,19 @@ final class RelatedRecords {
         byteCount = 0
     }
 
-    /// The record with this key; nil where there is none.
+    /// Returns the record with this key, or nil.
     func record(_ key: Int64, inHierarchyOf root: Int) throws(StoreError) -> RecordReader? {
         if let bytes = places.bytes(of: key, root) { return reader(bytes, key) }
         try load(CollectionOfOne(key), inHierarchyOf: root)
         return loadedRecord(key, inHierarchyOf: root)
     }
 
-    /// The record with this key if it was read before; nil where there is none.
+    /// Returns the record with this key if it exists and was read before.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
         places.bytes(of: key, root).flatMap { reader($0, key) }
     }
 
-    /// Reads the records with these keys, as far as they are not here.
+    /// Reads the records with these keys that were not read before.
     func load(_ keys: some Sequence<Int64>, inHierarchyOf root: Int) throws(StoreError) {
         var missing = missing
         self.missing = []
@@ -73,11 +75,11 @@ final class RelatedRecords {
         byteCount += missing.count * 32
     }
 
-    /// Appends the keys of the objects that a to-many relationship leads to.
+    /// Appends the keys of the destinations of a to-many relationship.
     func appendDestinations(
         of relationship: ManagedObjectModel.Relationship, from key: Int64, to keys: inout [Int64]
     ) throws(StoreError) {
-        // One object may lead to as many as there are.
+        // One object may have any number of destinations.
         try FetchCancellation.check()
         try graph.appendDestinations(of: relationship, from: key, to: &keys)
     }
@@ -89,19 +91,20 @@ final class RelatedRecords {
     }
 }
 
-/// Bytes by hierarchy and key: a table of fixed places, because it is asked for every object of every relationship.
+/// Bytes by hierarchy and key: a table of fixed places, because every object of every relationship
+/// is looked up in it.
 final class RecordPlaces {
     private struct Place {
         var key: Int64 = 0
         /// −1 where nothing was inserted.
         var root: Int32 = -1
-        /// −1 where it was forgotten.
+        /// −1 after ``forget(_:_:)``.
         var count: Int32 = 0
         var address: UnsafeRawPointer?
     }
 
-    // SAFETY of all below: `places` has `mask` + 1 initialised places, and every position is taken modulo their number. At most half of
-    // them are in use, so that every search ends at one that is not.
+    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every position is taken modulo their number. At most half of
+    // them are in use, so every search ends at a free one.
     // Exclusivity is not checked at run time: nothing is called that could come back here.
     @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var mask: Int
@@ -134,14 +137,14 @@ final class RecordPlaces {
         return true
     }
 
-    /// Puts bytes in the place of those that are there.
+    /// Replaces the bytes of a key, if it has any.
     func replace(_ bytes: UnsafeRawBufferPointer, at key: Int64, _ root: Int) {
         let position = position(of: key, root)
         guard places[position].root >= 0 else { return }
         places[position] = Self.place(bytes, key, root)
     }
 
-    /// Makes a key one that nothing was inserted at; its place stays taken, because the search for others passes it.
+    /// Removes the bytes of a key; its place stays taken, because searches for other keys pass it.
     func forget(_ key: Int64, _ root: Int) {
         let position = position(of: key, root)
         if places[position].root >= 0 { places[position].count = -1 }
@@ -160,7 +163,7 @@ final class RecordPlaces {
             address: bytes.baseAddress)
     }
 
-    /// Where a key is, or where it would be inserted.
+    /// Returns the position of a key, or the position where it would be inserted.
     private func position(of key: Int64, _ root: Int) -> Int {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: root) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32

@@ -26,7 +26,7 @@ final class RowMemory {
             used = 0
         }
         guard let chunk = chunks.last else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-        // SAFETY: so many bytes are left behind `used`, see above.
+        // SAFETY: the chunk has at least this many bytes left after `used`, see above.
         let place = UnsafeMutableRawBufferPointer(rebasing: chunk[used..<used + bytes.count])
         place.copyMemory(from: bytes)
         used += bytes.count

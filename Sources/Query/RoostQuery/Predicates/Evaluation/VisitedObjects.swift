@@ -1,8 +1,10 @@
 internal import RoostCore
 
-/// The objects that a path was followed on from, step by step, where following it once more would find nothing new.
+/// The objects that a path was followed on from, step by step, where following it once more would
+/// find nothing new.
 ///
-/// It remembers a million of them, and so has at most 32 MiB: what comes later is followed as often as it is reached.
+/// It remembers a million of them, and so has at most 32 MiB: what comes later is followed as often
+/// as it is reached.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
@@ -29,7 +31,7 @@ final class VisitedObjects {
         round = 1
     }
 
-    /// Notes that a path goes on from an object at a step; false where it did before.
+    /// Notes that a path continues from an object at a step; returns false if it did before.
     func insert(_ key: Int64, at step: Int) -> Bool {
         let (found, isTaken) = position(of: key, step)
         guard !isTaken else { return false }
@@ -43,7 +45,7 @@ final class VisitedObjects {
         return true
     }
 
-    /// Where an object is, or where it would be noted.
+    /// Returns the position of an object, or the position where it would be noted.
     private func position(of key: Int64, _ step: Int) -> (Int, isTaken: Bool) {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: step) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32

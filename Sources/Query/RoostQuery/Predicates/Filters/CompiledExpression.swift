@@ -1,12 +1,14 @@
 package import RoostCore
 
-/// An expression checked against a model, to be evaluated on many records of one entity and its subentities.
+/// An expression checked against a model, to be evaluated on many records of one entity and its
+/// subentities.
 ///
 /// Check it once, then ask an evaluator of ``evaluator(over:)`` record by record:
 ///
-///     let length = try CompiledExpression(.function(.divide, [.keyPath(["length"]), .constant(60)]), for: "Track", model: model)
-///     let evaluator = length.evaluator(over: SnapshotGraph(snapshot))
-///     try batch.forEachRecord { record in values.append(try evaluator.value(of: record)) }
+///     let length = try CompiledExpression(.function(.divide, [.keyPath(["length"]),
+///     .constant(60)]), for: "Track", model: model) let evaluator = length.evaluator(over:
+///     SnapshotGraph(snapshot)) try batch.forEachRecord { record in values.append(try
+///     evaluator.value(of: record)) }
 package struct CompiledExpression: Sendable {
     let program: PredicateProgram
     let node: PredicateProgram.Index
@@ -35,10 +37,11 @@ package struct CompiledExpression: Sendable {
     /// Whether it has many values for each object, as a path through a to-many relationship has.
     package var isCollection: Bool { type.isCollection }
 
-    /// Something that evaluates it; for one thread.
+    /// Returns an evaluator of the expression; for one thread.
     ///
-    /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one record. `graph` is where they are; without one,
-    /// an expression that asks for related objects throws code `unsupported`.
+    /// It keeps copies of the related objects that it has met: 8 MiB of them, and those of one
+    /// record. `graph` is the source of related objects; without one, an expression that asks for
+    /// them throws code `unsupported`.
     package func evaluator(over graph: (any ObjectGraph)?) -> ExpressionEvaluator {
         ExpressionEvaluator(self, graph: graph)
     }
@@ -54,7 +57,7 @@ package final class ExpressionEvaluator {
         evaluator = PredicateEvaluator(expression.program, graph: graph)
     }
 
-    /// The value of the expression for a record; of many values the first, null of none.
+    /// Returns the value of the expression for a record: the first of many values, or null.
     ///
     /// An object's ID names the object's own entity.
     /// - Throws: As ``RecordMatcher/matches(_:)``.

@@ -1,6 +1,7 @@
 internal import RoostCore
 
-/// A comparison of an object's own field with a constant, as most conditions are, which need not be compiled to be known to be right.
+/// A comparison of an object's own field with a constant, as most conditions are, which need not be
+/// compiled to be known to be right.
 ///
 /// ``PredicateCompiler`` accepts each of them, and means the same by it.
 struct FieldComparison {

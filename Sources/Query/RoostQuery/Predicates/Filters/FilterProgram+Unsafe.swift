@@ -1,14 +1,14 @@
 internal import RoostCore
 
-/// The conditions of a predicate that a record decides alone: tests, each of which says which one comes next when it is true and when
-/// it is false.
+/// The conditions of a predicate that a record decides alone, as a sequence of tests; each says
+/// which test comes next if it is true and if it is false.
 ///
-/// So most of them need neither a stack nor a reference count. What is no test of its own is left to the evaluator, whose answers
-/// all of them agree with.
+/// So most of them need neither a stack nor a reference count. Other conditions are left to the
+/// evaluator, whose answers the tests always agree with.
 final class FilterProgram: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program` or `comparisons`, which never change.
 
-    /// What has to be looked at in a record.
+    /// A test of a record.
     ///
     /// But for `isNull` and `evaluate`, the field is not null when the test is made.
     fileprivate enum Test: @unchecked Sendable {
@@ -36,15 +36,17 @@ final class FilterProgram: @unchecked Sendable {
 
     private let program: PredicateProgram?
     private let comparisons: [FieldComparison]
-    // SAFETY of both: written in `init`, before anybody else has the object, and freed in `deinit`. Not in objects of their own, which every
-    // fetch would have to make.
+    // SAFETY of both: written in `init`, before any other code has the object, and freed in `deinit`. Not in objects of their own, which
+    // every fetch would have to create.
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, where its records start.
     private let starts: UnsafeMutableBufferPointer<Int>
-    /// The step that is everything that is asked of records of some entity, where that is a range of 64-bit integers.
+    /// The step that covers all conditions on records of some entity, if it is a range of 64-bit
+    /// integers.
     private let sole: SoleRange?
 
-    /// A step that accepts integers of eight bytes from `low` to `high` and rejects everything else.
+    /// A step that accepts integers of eight bytes from `low` to `high` and rejects everything
+    /// else.
     private struct SoleRange {
         let position: Int
         let slot: FieldSlot
@@ -65,8 +67,8 @@ final class FilterProgram: @unchecked Sendable {
     /// Compiles conditions.
     ///
     /// - Parameters:
-    ///   - conditions: Conditions of a program, all of which a record must meet.
-    ///   - program: The program they are of.
+    ///   - conditions: The conditions of a program that a record must all meet.
+    ///   - program: The program they belong to.
     ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
         let starts = Self.starts(program.model)
@@ -83,11 +85,13 @@ final class FilterProgram: @unchecked Sendable {
         sole = Self.sole(starts, compiler.steps)
     }
 
-    /// Compiles comparisons of fields with constants, all of which a record must meet, without nodes; nil where one needs some.
+    /// Compiles comparisons of fields with constants, all required, without nodes; nil if one needs
+    /// nodes.
     ///
     /// - Parameters:
-    ///   - comparisons: What a record must meet.
-    ///   - entities: The numbers of the entities whose records can be wanted: that of the comparisons, and of its subentities.
+    ///   - comparisons: The comparisons that a record must meet.
+    ///   - entities: The numbers of the entities whose records can be wanted: that of the
+    ///     comparisons, and of its subentities.
     ///   - model: The model.
     init?(_ comparisons: [FieldComparison], entities: [Int], model: ManagedObjectModel) {
         let starts = Self.starts(model)
@@ -145,8 +149,8 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record is of a wanted entity and meets the conditions.
     ///
-    /// What most programs ask, nothing or one number, is decided without the loop over the steps, which takes as long as all other work
-    /// on a record that is looked at where it is.
+    /// What most programs ask, nothing or one number, is decided without the loop over the steps,
+    /// which takes as long as all other work on a record that is looked at where it is.
     @inline(__always)
     func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber
@@ -165,7 +169,7 @@ final class FilterProgram: @unchecked Sendable {
     private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
         var next = start
         while next >= 0 {
-            // SAFETY: where a step leads to is another one, or an end.
+            // SAFETY: a step refers to another step or to an end.
             let step = steps[next]
             let isTrue: Bool
             switch step.test {
@@ -229,7 +233,7 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Compiles the conditions of the entities, one after the other.
     private struct Compiler {
-        /// What conditions are nodes of; nil where they are comparisons, which need none.
+        /// The program whose nodes the conditions are; nil for comparisons, which need no nodes.
         let program: PredicateProgram?
         /// The number of the entity whose conditions are compiled.
         var number = 0
@@ -252,7 +256,8 @@ final class FilterProgram: @unchecked Sendable {
             (range.start..<range.start + range.count).map { nodes.links[$0] }
         }
 
-        /// Adds the tests of a condition, behind those that follow it; returns the position of its first.
+        /// Adds the tests of a condition, after the steps that follow it; returns the position of
+        /// its first test.
         private mutating func add(_ node: PredicateProgram.Index, whenTrue: Int, whenFalse: Int) -> Int {
             let program = nodes
             switch program.nodes[node] {
@@ -292,7 +297,8 @@ final class FilterProgram: @unchecked Sendable {
             return add(.evaluate(node), whenTrue, whenFalse, whenNull: whenFalse)
         }
 
-        /// Adds the comparison of a field with a constant; nil, and nothing is added, where it takes more than one look at the field.
+        /// Adds the comparison of a field with a constant; nil, and nothing is added, where it
+        /// takes more than one look at the field.
         mutating func add(
             _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
             _ constant: PredicateOperand, whenTrue: Int, whenFalse: Int
@@ -310,7 +316,8 @@ final class FilterProgram: @unchecked Sendable {
             return steps.count - 1
         }
 
-        /// The place of the field that a node is in the records of the entity; nil where it is none.
+        /// Returns the place of the field that a node is, in records of the entity; nil for other
+        /// nodes.
         private func place(_ node: PredicateProgram.Index) -> PredicateProgram.Place? {
             guard case .field(let slots) = nodes.nodes[node] else { return nil }
             return nodes.places[slots + number]
@@ -321,7 +328,8 @@ final class FilterProgram: @unchecked Sendable {
             return operand
         }
 
-        /// The comparison of a field with a constant as one look at the field, `!=` as its opposite; nil where it takes more.
+        /// The comparison of a field with a constant as one look at the field, `!=` as its
+        /// opposite; nil where it takes more.
         private func test(
             _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
             _ constant: PredicateOperand
@@ -344,7 +352,8 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// The integers for which a comparison is true, or not true for `!=`; nil if there are none, or for another comparison.
+        /// Returns the integers for which a comparison is true, or not true for `!=`; nil for an
+        /// empty range or another comparison.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, _ number: Int64
         ) -> (Int64, Int64)? {
@@ -358,7 +367,7 @@ final class FilterProgram: @unchecked Sendable {
             }
         }
 
-        /// The same of floating-point numbers; NaN is in no range.
+        /// Returns the same for floating-point numbers; NaN is in no range.
         private static func range(
             _ comparison: FetchRequest.Comparison.Operator, _ number: Double
         ) -> (Double, Double)? {
@@ -375,7 +384,7 @@ final class FilterProgram: @unchecked Sendable {
 }
 
 extension FilterProgram.Test {
-    /// What meets both tests of one field; nil for other tests than of ranges.
+    /// The test that requires both tests of one field; nil unless they test ranges.
     fileprivate func joined(with other: Self) -> Self? {
         switch (self, other) {
         case (.integer(let slot, let low, _), .integer(_, _, let high)): .integer(slot, low: low, high: high)
@@ -386,7 +395,7 @@ extension FilterProgram.Test {
 }
 
 extension PredicateOperand {
-    /// The integer that a number is exactly; nil if there is none.
+    /// The integer that is exactly equal to a number, or nil.
     var exactInteger: Int64? {
         switch self {
         case .integer(let number): number
@@ -395,7 +404,7 @@ extension PredicateOperand {
         }
     }
 
-    /// The floating-point number that a number is exactly; nil if there is none.
+    /// The floating-point number that is exactly equal to a number, or nil.
     var exactDouble: Double? {
         switch self {
         case .integer(let number): Double(exactly: number)

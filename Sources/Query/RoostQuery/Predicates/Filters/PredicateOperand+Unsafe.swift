@@ -1,7 +1,8 @@
 internal import Foundation
 internal import RoostCore
 
-/// A value of a comparison, in the form in which values compare: numbers by value, everything else as bytes.
+/// A value of a comparison, in the form in which values compare: numbers by value, everything else
+/// as bytes.
 enum PredicateOperand {
     case null
     case integer(Int64)
@@ -13,10 +14,10 @@ enum PredicateOperand {
     /// A composite that is present.
     case present
 
-    /// What a field of a record holds.
+    /// Creates the value of a record's field.
     ///
-    /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy that a reference leads into; −1 for an
-    /// object ID, which tells it itself.
+    /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy of a
+    /// reference's destination; −1 for an object ID, which names its entity itself.
     init(_ record: RecordReader, _ slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
@@ -50,7 +51,8 @@ enum PredicateOperand {
         }
     }
 
-    /// Negative, zero or positive as `left` comes before, equals or comes after `right`; nil when they have no order: a null, a NaN.
+    /// Negative, zero or positive as `left` comes before, equals or comes after `right`; nil when
+    /// they have no order: a null, a NaN.
     static func order(_ left: Self, _ right: Self) -> Int? {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)
@@ -70,7 +72,8 @@ enum PredicateOperand {
         }
     }
 
-    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of: for UTF-8, code point order.
+    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of: for UTF-8, code
+    /// point order.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {
@@ -94,7 +97,8 @@ enum PredicateOperand {
 
 /// A constant of a predicate, lowered to the form in which it compares; keeps its bytes.
 final class PredicateConstant: @unchecked Sendable {
-    // Proof of Sendable: `memory` is written only in `init`, before anybody else has the object, and freed in `deinit`.
+    // Proof of Sendable: `memory` is written only in `init`, before any other code has the object, and freed in
+    // `deinit`.
     /// The bytes of text and data; nil for any other constant.
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand

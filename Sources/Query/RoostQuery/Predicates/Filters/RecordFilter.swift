@@ -1,23 +1,27 @@
 package import RoostCore
 
-/// A fetch request's predicate, compiled against record layouts: tells of packed records whether they are wanted.
+/// A fetch request's predicate, compiled against record layouts: decides which packed records are
+/// wanted.
 ///
-/// This is the meaning of predicates. Engines may find records by other means, but never others than these.
+/// Defines predicate semantics. An engine may use another access path but must return the same
+/// records.
 package struct RecordFilter: Sendable {
     let model: ManagedObjectModel
-    /// What the evaluator runs; nil where it is never asked.
+    /// The program that the evaluator runs; nil if none is needed.
     let program: PredicateProgram?
-    /// The conditions that a record decides alone, all of which it must meet; it is asked first.
+    /// The conditions that a record decides alone and must all meet; they are checked first.
     let quick: FilterProgram
-    /// The others, as one condition; nil where there are none.
+    /// The other conditions as one, if any.
     let rest: PredicateProgram.Index?
 
     /// Compiles the predicate of a request.
     ///
-    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for values that can never be compared (a string attribute
-    ///   with a number), for wrong arguments of functions, variables without a value, what is no regular expression, a negative limit or
-    ///   offset, and for nesting deeper than ``maximumDepth``; `limitExceeded` for a list of more than ``maximumListCount`` values,
-    ///   a pattern that is too long, and SUBQUERY in SUBQUERY deeper than 16 levels.
+    /// - Throws: `unknownEntity`, `unknownProperty`; `invalidRequest` for values that can never be
+    ///   compared (a string attribute with a number), for wrong arguments of functions, variables
+    ///   without a value, an invalid regular expression, a negative limit or offset, and for
+    ///   nesting deeper than ``maximumDepth``; `limitExceeded` for a list of more than
+    ///   ``maximumListCount`` values, a pattern that is too long, and SUBQUERY in SUBQUERY deeper
+    ///   than 16 levels.
     package init(_ request: FetchRequest, model: ManagedObjectModel) throws(StoreError) {
         let entity = try model.requireEntity(request.entity)
         try request.requireWindow()
@@ -54,29 +58,31 @@ package struct RecordFilter: Sendable {
         self.quick = FilterProgram(quick, of: program, entities: entities)
     }
 
-    /// Whether looks at a record's own fields decide everything, so that no other object is ever asked for.
+    /// Whether looks at a record's own fields decide everything, so that no other object is ever
+    /// asked for.
     package var looksAtFieldsOnly: Bool { program == nil }
 
-    /// How deep a predicate may be nested.
+    /// The maximum nesting of a predicate.
     package static let maximumDepth = 200
-    /// The most values of a list.
+    /// The maximum number of values of a list.
     package static let maximumListCount = 100_000
 
-    /// What all must be true for a predicate to be.
+    /// Returns the parts of a predicate that must all be true.
     private static func conjuncts(_ predicate: FetchRequest.Predicate) -> [FetchRequest.Predicate] {
         if case .and(let members) = predicate { return members }
         return [predicate]
     }
 
-    /// Something that tells of records whether they are wanted; for one thread.
+    /// Returns a matcher that decides which records are wanted; for one thread.
     ///
-    /// `graph` is where related objects are; without one, a predicate that asks for them throws code `unsupported`.
+    /// `graph` is the source of related objects; without one, a predicate that asks for them throws
+    /// code `unsupported`.
     package func matcher(over graph: (any ObjectGraph)?) -> RecordMatcher { RecordMatcher(self, graph: graph) }
 }
 
-/// Tells of records, one after the other, whether they meet a filter; for one thread.
+/// Decides for records, one after another, whether they meet a filter; for one thread.
 package final class RecordMatcher {
-    /// Nil where a record decides everything by looks at its fields.
+    /// Nil if a record's own fields decide everything.
     let evaluator: PredicateEvaluator?
     let quick: FilterProgram
     private let rest: PredicateProgram.Index?
@@ -92,8 +98,8 @@ package final class RecordMatcher {
 
     /// Whether the record is of an entity that the request asks for and meets its predicate.
     ///
-    /// - Throws: `timedOut`, `limitExceeded`, `invalidRequest` for a pattern that the record brings along; what reading related objects
-    ///   throws, and what the program's own functions do.
+    /// - Throws: `timedOut`, `limitExceeded`, `invalidRequest` for a pattern that the record brings
+    ///   along; what reading related objects throws, and what the program's own functions do.
     package func matches(_ record: RecordReader) throws(StoreError) -> Bool {
         guard matchesQuickly(record) else { return false }
         return try matchesRest(record)
@@ -109,7 +115,7 @@ package final class RecordMatcher {
         return try evaluator.isTrue(rest, of: record)
     }
 
-    /// Reads what records lead to before they are asked about, many at once.
+    /// Reads the objects that records refer to before their conditions are checked, many at once.
     func prepare(_ records: RecordBatch) {
         evaluator?.begin(nil)
         evaluator?.prefetch(for: records)

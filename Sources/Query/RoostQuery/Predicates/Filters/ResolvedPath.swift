@@ -1,30 +1,35 @@
 package import RoostCore
 
-/// A key path with a model's properties in the place of names.
+/// A key path with a model's properties instead of names.
 ///
-/// Where it leads through a to-many relationship, or several, it has as many values as there are ways along it, each object as
-/// often as it is reached, in the order of the relationships.
+/// A path through one or several to-many relationships has as many values as there are ways along
+/// it, each object as often as it is reached, in the order of the relationships.
 package struct ResolvedPath: Sendable {
-    /// What the path ends at.
+    /// The end of a path.
     package enum End: Sendable {
-        /// The objects themselves: those it starts from, or the destinations of the last relationship.
+        /// The objects themselves: those it starts from, or the destinations of the last
+        /// relationship.
         case object
-        /// A stored field: an attribute, a composite's element, or a to-one relationship as the ID of its object.
+        /// A stored field: an attribute, a composite's element, or a to-one relationship as the ID
+        /// of its object.
         ///
-        /// It is the field of ``ResolvedPath/entity``; a subentity has one of the same name and kind at another place.
+        /// It is the field of ``ResolvedPath/entity``; a subentity has one of the same name and
+        /// kind at another place.
         case field(RecordLayout.Field)
     }
 
-    /// The relationships it goes through, in order; a to-one relationship at the end is a field instead.
+    /// The relationships it goes through, in order; a to-one relationship at the end is a field
+    /// instead.
     package let relationships: [ManagedObjectModel.Relationship]
     /// The number of the entity that the end belongs to.
     package let entity: Int
-    /// What it ends at.
+    /// The end of the path.
     package let end: End
-    /// What becomes of the values; nil for the values themselves.
+    /// The operator that is applied to the values; nil for the values themselves.
     package let collectionOperator: FetchRequest.CollectionOperator?
 
-    /// Whether it has many values: through a to-many relationship, and no collection operator makes one of them.
+    /// Whether it has many values: through a to-many relationship, and no collection operator makes
+    /// one of them.
     package var isCollection: Bool {
         switch collectionOperator {
         case nil: relationships.contains { $0.isToMany }
@@ -39,16 +44,18 @@ package struct ResolvedPath: Sendable {
     /// Resolves a key path.
     ///
     /// - Parameters:
-    ///   - names: Property names and at most one collection operator; `objectID`, where no property has the name, is the object.
+    ///   - names: Property names and at most one collection operator; `objectID`, where no property
+    ///     has the name, is the object.
     ///   - entity: The number of the entity the path starts from.
     ///   - model: The model.
-    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads on from an attribute, or a collection
-    ///   operator in the wrong place.
+    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads
+    ///   on from an attribute, or a collection operator in the wrong place.
     package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
 
-    /// Resolves a key path; `spelling` says how the name of a property that is suggested is written where the path comes from.
+    /// Resolves a key path; `spelling` says how the name of a property that is suggested is written
+    /// where the path comes from.
     init(
         _ names: [String], from entity: Int, model: ManagedObjectModel, spelling: (String) -> String
     ) throws(StoreError) {
@@ -78,7 +85,7 @@ package struct ResolvedPath: Sendable {
                 continue
             }
             let rest = names[position...]
-            // `a.b.@count`: the operator may be behind the field.
+            // `a.b.@count`: the operator may follow the field.
             let path = rest.prefix { !$0.hasPrefix("@") }
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1

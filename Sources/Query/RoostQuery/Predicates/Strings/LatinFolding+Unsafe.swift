@@ -1,20 +1,23 @@
 internal import Foundation
 internal import RoostCore
 
-/// Foundation's foldings of the code points that European texts mostly consist of, Latin, Greek and Cyrillic, and of Chinese ideographs,
-/// which become themselves.
+/// Foundation's foldings of the code points that European texts mostly consist of, Latin, Greek and
+/// Cyrillic, and of Chinese ideographs, which become themselves.
 ///
-/// Among themselves they fold one by one: what a code point becomes depends on others only where combining marks are among them.
+/// Among themselves they fold one by one: what a code point becomes depends on others only where
+/// combining marks are among them.
 final class LatinFolding: Sendable {
     private static let limit = 0x530
-    /// The block of the unified ideographs, which have neither case nor marks: three bytes of UTF-8 each.
+    /// The block of the unified ideographs, which have neither case nor marks: three bytes of UTF-8
+    /// each.
     private static let ideographs = 0x4E00...0x9FFF
     private static let longestByteCount = 16 * 1024
     private static let caseInsensitive = LatinFolding(.caseInsensitive)
     private static let diacriticInsensitive = LatinFolding(.diacriticInsensitive)
     private static let both = LatinFolding([.caseInsensitive, .diacriticInsensitive])
 
-    /// By code point, what it becomes: its UTF-8 from the lowest byte on, and in the highest one how many bytes these are.
+    /// By code point, what it becomes: its UTF-8 from the lowest byte on, and in the highest one
+    /// how many bytes these are.
     private let folded: PlainArray<UInt64>
 
     private init(_ options: String.CompareOptions) {
@@ -42,7 +45,7 @@ final class LatinFolding: Sendable {
         return options.contains(.diacriticInsensitive) ? both : caseInsensitive
     }
 
-    /// Runs `body` with the folded text; nil where it has other code points, or is no UTF-8.
+    /// Runs `body` with the folded text; nil if it has other code points, or is not UTF-8.
     func withFolded<Result>(_ text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         // A long text is worth the way through Foundation, rather than seven times its memory.
         guard text.count <= Self.longestByteCount else { return nil }
@@ -59,7 +62,8 @@ final class LatinFolding: Sendable {
         }
     }
 
-    /// What the code point at `place` becomes, in the form of ``folded``, and moves on behind it; nil for others, and for no UTF-8.
+    /// Folds the code point at `place`, in the form of ``folded``, and moves past it; nil for
+    /// others, and for invalid UTF-8.
     @inline(__always)
     private func next(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> UInt64? {
         let first = Int(text[place])

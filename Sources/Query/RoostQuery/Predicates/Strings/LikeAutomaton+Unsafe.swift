@@ -1,10 +1,12 @@
 internal import RoostCore
 
-/// A pattern of `LIKE` with wildcards for single characters, asked byte by byte: which of its places a text can have come to is one bit
-/// each, 64 in a word (the Shift-And method of Baeza-Yates and Gonnet).
+/// A pattern of `LIKE` with wildcards for single characters, matched byte by byte: each place of
+/// the pattern that the text can have reached is one bit, 64 in a word (the Shift-And method of
+/// Baeza-Yates and Gonnet).
 ///
-/// A byte of the text costs as many steps as the words that can still decide: one for patterns of up to 64 bytes, at most a 64th of the
-/// pattern's length. Nothing is gone back to, so no text is slower than that.
+/// A byte of the text costs as many steps as the words that can still decide: one for patterns of
+/// up to 64 bytes, at most a 64th of the pattern's length. Matching never backtracks, so no text is
+/// slower than that.
 struct LikeAutomaton: Sendable {
     /// The words that hold a bit for each place.
     let wordCount: Int
@@ -12,7 +14,7 @@ struct LikeAutomaton: Sendable {
     private let takers: PlainArray<UInt64>
     /// By word: the places of a `?`, which take what is left of a character too.
     private let anyOnes: PlainArray<UInt64>
-    /// By word: the places behind which a `*` stands, where whoever has come to one stays.
+    /// By word: the places followed by a `*`, where a match stays once it has reached one.
     private let stays: PlainArray<UInt64>
     private let beginsWithRun: Bool
     /// The bit of the last place, in the last word.
@@ -20,7 +22,7 @@ struct LikeAutomaton: Sendable {
 
     /// Prepares a pattern.
     ///
-    /// - Parameter tokens: With at least one place that is no run.
+    /// - Parameter tokens: The tokens, at least one of them not a run.
     init(_ tokens: [LikePattern.Token]) {
         let places = tokens.filter { $0 != .anyRun }
         let wordCount = max(1, (places.count + 63) / 64)
@@ -49,7 +51,7 @@ struct LikeAutomaton: Sendable {
         lastBit = UInt64(1) << UInt64((max(1, places.count) - 1) % 64)
     }
 
-    /// Whether a byte goes on with a character of UTF-8.
+    /// Whether a byte is a continuation byte of UTF-8.
     private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
     /// Whether the whole text, which is UTF-8, fits the pattern.
@@ -68,7 +70,7 @@ struct LikeAutomaton: Sendable {
     private func matches(
         _ text: UnsafeRawBufferPointer, _ words: UnsafeMutableBufferPointer<UInt64>, _ steps: inout Int
     ) -> Bool {
-        // Only these words can hold bits that matter: who has come to a `*` need not have come to anything before it.
+        // Only these words can hold bits that matter: after a `*` is reached, the places before it are irrelevant.
         var (low, high) = (0, 0)
         var mayBegin = true
         for byte in text {
@@ -86,7 +88,7 @@ struct LikeAutomaton: Sendable {
                 if new != 0 { newHigh = word }
                 let staying = new & stays[word]
                 if staying == 0 { continue }
-                // Behind a `*` at the end there is nothing more to decide.
+                // After a `*` at the end nothing more needs deciding.
                 if word == wordCount - 1, staying & lastBit != 0 { return true }
                 newLow = word
             }

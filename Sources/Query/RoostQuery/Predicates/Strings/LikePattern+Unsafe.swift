@@ -1,12 +1,13 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A pattern of `LIKE`: `*` stands for any code points, `?` for one, `\` makes the next character literal.
+/// A pattern of `LIKE`: `*` stands for any code points, `?` for one, `\` makes the next character
+/// literal.
 ///
-/// A lone `\` at the end is a backslash. Without a `?` the parts between the `*` are looked for one after the other, in time linear in the
-/// text; with one, ``LikeAutomaton`` decides.
+/// A lone `\` at the end is a backslash. Without a `?` the parts between the `*` are looked for one
+/// after the other, in time linear in the text; with one, ``LikeAutomaton`` decides.
 struct LikePattern: Sendable {
-    /// What a place of the text must be.
+    /// The condition on one place of the text.
     enum Token: Equatable {
         case byte(UInt8)
         /// One code point.
@@ -67,7 +68,8 @@ struct LikePattern: Sendable {
         return automaton.matches(text, steps: &steps)
     }
 
-    /// Whether a text begins with the first part, ends with the last, and has the others between them, in their order.
+    /// Whether a text begins with the first part, ends with the last, and has the others between
+    /// them, in their order.
     private func hasParts(_ text: UnsafeRawBufferPointer) -> Bool {
         let (first, last) = (part(0), part(ends.count - 1))
         guard ends.count > 1 else { return text.count == first.count && Self.isEqual(text, first) }
@@ -76,7 +78,7 @@ struct LikePattern: Sendable {
             Self.isEqual(.init(rebasing: text.suffix(last.count)), last)
         else { return false }
         var rest = text.dropFirst(first.count).dropLast(last.count)
-        // The first place of each leaves the most to those behind it.
+        // The first match of each part leaves the most text to the parts after it.
         for index in 1..<(ends.count - 1) {
             let wanted = part(index)
             guard let place = Self.firstPlace(of: wanted, in: .init(rebasing: rest)) else { return false }
@@ -93,7 +95,7 @@ struct LikePattern: Sendable {
         PredicateOperand.order(left, right) == 0
     }
 
-    /// Where `part` begins for the first time.
+    /// Returns the first position of `part`.
     ///
     /// - Complexity: O(*n*), also for texts that are made to be slow.
     static func firstPlace(of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
@@ -106,7 +108,7 @@ struct LikePattern: Sendable {
 
 /// Bytes that never change, at a place that stays.
 final class PlainBytes: @unchecked Sendable {
-    // Proof of Sendable: the bytes are written in `init`, before anybody else has the object, and freed in `deinit`.
+    // Proof of Sendable: the bytes are written in `init`, before any other code has the object, and freed in `deinit`.
     private let memory: UnsafeMutableRawBufferPointer
 
     init(_ bytes: [UInt8]) {

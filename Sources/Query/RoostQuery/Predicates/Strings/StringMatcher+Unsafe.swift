@@ -1,9 +1,11 @@
 internal import Foundation
 public import RoostCore
 
-/// One string operator with its right side, prepared to be asked of many texts: the meaning of string comparisons in every store.
+/// One string operator with its right side, prepared to be asked of many texts: the meaning of
+/// string comparisons in every store.
 ///
-/// Engines that compare strings themselves, such as a database with registered functions, use it to give the same answers.
+/// Engines that compare strings themselves, such as a database with registered functions, use it to
+/// give the same answers.
 public final class StringMatcher: @unchecked Sendable {
     // Proof of Sendable: nothing changes after `init`; `pattern` is freed in `deinit`.
 
@@ -18,7 +20,7 @@ public final class StringMatcher: @unchecked Sendable {
     }
 
     private let method: Method
-    /// How texts are folded before the method is asked.
+    /// The folding of texts before they are matched.
     private let folding: FetchRequest.Comparison.Options
     private let isLocalized: Bool
     /// The folded right side, or what of it is not wildcards.
@@ -27,11 +29,12 @@ public final class StringMatcher: @unchecked Sendable {
     /// Prepares an operator.
     ///
     /// - Parameters:
-    ///   - comparison: Any operator but `between`; with `isIn` a text matches that is a part of the right side.
+    ///   - comparison: Any operator but `between`; with `isIn` a text matches if it is a part of
+    ///     the right side.
     ///   - text: The right side.
-    ///   - options: As of the comparison.
-    /// - Throws: `invalidRequest` for what is no regular expression, and for `between`; `limitExceeded` for a pattern of more than
-    ///   ``maximumPatternByteCount`` bytes.
+    ///   - options: The comparison's options.
+    /// - Throws: `invalidRequest` for an invalid regular expression, and for `between`;
+    ///   `limitExceeded` for a pattern of more than ``maximumPatternByteCount`` bytes.
     public init(
         _ comparison: FetchRequest.Comparison.Operator, pattern text: String,
         options: FetchRequest.Comparison.Options = []
@@ -71,7 +74,8 @@ public final class StringMatcher: @unchecked Sendable {
 
     deinit { pattern.deallocate() }
 
-    /// The method that does the same as a pattern of `LIKE`, and the bytes it looks for: most patterns need no wildcards.
+    /// The method that does the same as a pattern of `LIKE`, and the bytes it looks for: most
+    /// patterns need no wildcards.
     private static func simplified(_ pattern: LikePattern) -> (Method, [UInt8]) {
         guard let parts = pattern.literalParts else { return (.like(pattern), []) }
         switch parts.count {
@@ -86,7 +90,8 @@ public final class StringMatcher: @unchecked Sendable {
     /// Whether asking can throw and take long: a regular expression.
     var isExpression: Bool { if case .expression = method { true } else { false } }
 
-    /// The bytes that a text must begin with, where that is all that is asked; they last as long as the matcher.
+    /// The bytes that a text must begin with, where that is all that is asked; they last as long as
+    /// the matcher.
     var plainPrefix: UnsafeRawBufferPointer? {
         guard case .beginsWith = method, folding.isEmpty else { return nil }
         return UnsafeRawBufferPointer(pattern)
@@ -94,15 +99,17 @@ public final class StringMatcher: @unchecked Sendable {
 
     /// Whether a text in UTF-8 meets the operator.
     ///
-    /// - Throws: `timedOut` where a regular expression takes more than a second, `limitExceeded` where it takes too much memory; nothing
-    ///   with other operators.
-    /// - Complexity: O(*n*) in the text; for a pattern of `LIKE` with `?`, a step for each byte and each 64 bytes of the pattern at most.
+    /// - Throws: `timedOut` where a regular expression takes more than a second, `limitExceeded`
+    ///   where it takes too much memory; nothing with other operators.
+    /// - Complexity: O(*n*) in the text; for a pattern of `LIKE` with `?`, a step for each byte and
+    ///   each 64 bytes of the pattern at most.
     public func matches(_ text: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         guard case .expression(let expression) = method else { return matchesPlainly(text) }
         return try expression.matches(TextFolding.folded(String(decoding: text, as: UTF8.self), by: folding))
     }
 
-    /// As ``matches(_:)``, for an operator that is no regular expression; false for one.
+    /// As ``matches(_:)``, for operators other than regular expressions, for which it returns
+    /// false.
     func matchesPlainly(_ text: UnsafeRawBufferPointer) -> Bool {
         folding.isEmpty ? decide(text) : TextFolding.withFolded(text, by: folding) { decide($0) }
     }

@@ -1,10 +1,11 @@
 internal import Foundation
 package import RoostCore
 
-/// Makes strings alike before they are compared: case by Unicode's full folding, diacritics taken away, without a locale.
+/// Makes strings alike before they are compared: case by Unicode's full folding, diacritics taken
+/// away, without a locale.
 ///
-/// The meaning is that of Foundation's `folding(options:locale:)`. ASCII text, which has no diacritics and 26 letters to fold, gets the
-/// same bytes without it.
+/// The meaning is that of Foundation's `folding(options:locale:)`. ASCII text, which has no
+/// diacritics and 26 letters to fold, gets the same bytes without it.
 package enum TextFolding {
     /// The text as it compares with these options; others than case and diacritics change nothing.
     package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
@@ -12,7 +13,8 @@ package enum TextFolding {
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
     }
 
-    /// Runs `body` with the bytes of a text as they compare with these options, valid only inside it.
+    /// Runs `body` with the bytes of a text as they compare with these options, valid only inside
+    /// it.
     package static func withFolded<Result>(
         _ text: UnsafeRawBufferPointer, by options: FetchRequest.Comparison.Options,
         _ body: (UnsafeRawBufferPointer) -> Result

@@ -1,31 +1,33 @@
 internal import Foundation
 internal import RoostCore
 
-/// A regular expression of `MATCHES`, which must fit the whole text, and may take thirty million steps and a second for it.
+/// A regular expression of `MATCHES`, which must fit the whole text, and may take thirty million
+/// steps and a second for it.
 ///
 /// All texts that take long, those of one fetch, may take ten seconds together.
 final class WholeTextExpression: Sendable {
-    /// How long one text may take.
+    /// The maximum time for one text.
     static let deadline = Duration.seconds(1)
-    /// How many reports of progress one text may take, each of which stands for ten thousand steps: a second of a slow machine.
+    /// The maximum number of progress reports for one text, each after ten thousand steps: a second
+    /// on a slow machine.
     ///
-    /// Beyond 3700 of them Foundation gives up on Linux, without a word, as if the text did not fit.
+    /// After 3700 of them Foundation gives up silently on Linux, as if the text did not fit.
     private static let progressLimit = 3000
 
     private let expression: NSRegularExpression
-    /// How long all texts may take that take longer than ``longTime`` each.
+    /// The maximum total time for texts that take longer than ``longTime`` each.
     private let totalDeadline: Duration
     private let longTime: Duration
     private let spent = Mutex<Duration>(.zero)
 
-    /// Compiles a pattern; throws code `invalidRequest` for what is none.
+    /// Compiles a pattern; throws code `invalidRequest` for an invalid one.
     init(
         _ pattern: String, ignoringCase: Bool, totalDeadline: Duration = .seconds(10),
         longTime: Duration = .milliseconds(10)
     ) throws(StoreError) {
         (self.totalDeadline, self.longTime) = (totalDeadline, longTime)
         let options: NSRegularExpression.Options = ignoringCase ? .caseInsensitive : []
-        // Alone first: what is no expression must not become one by what is put around it.
+        // Alone first: an invalid expression must not become valid by what is put around it.
         // Foundation refuses the empty expression, which fits the empty text.
         if pattern.isEmpty || (try? NSRegularExpression(pattern: pattern, options: options)) != nil {
             // A comment ends with its line, and a quotation may be open at the end.
@@ -43,7 +45,8 @@ final class WholeTextExpression: Sendable {
 
     /// Whether the whole text fits.
     ///
-    /// - Throws: `timedOut` after ``deadline``, ``progressLimit``, or when all texts took ``totalDeadline``; `limitExceeded` when the search needs more memory than ICU gives it.
+    /// - Throws: `timedOut` after ``deadline``, ``progressLimit``, or when all texts took
+    ///   ``totalDeadline``; `limitExceeded` when the search needs more memory than ICU gives it.
     func matches(_ text: String) throws(StoreError) -> Bool {
         let start = ContinuousClock.now
         var (isMatch, isLate, isTooLarge) = (false, false, false)

@@ -1,9 +1,11 @@
 package import RoostCore
 
 extension BatchUpdateRequest {
-    /// Adds what an assignment says: `plays = plays + 1`, `released = '2024-05-01'`, `album = NULL`.
+    /// Adds what an assignment says: `plays = plays + 1`, `released = '2024-05-01'`,
+    /// `album = NULL`.
     ///
-    /// It is written as a comparison of a predicate is, so that texts and keys get the property's type.
+    /// It is written as a comparison of a predicate is, so that texts and keys get the property's
+    /// type.
     ///
     /// - Throws: `invalidRequest` for anything but one property, `=` and an expression, and for a
     ///   property that is set already; errors of reading a predicate.

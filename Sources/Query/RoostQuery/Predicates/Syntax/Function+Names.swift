@@ -1,7 +1,7 @@
 package import RoostCore
 
 extension FetchRequest.Function {
-    /// How many arguments the function takes.
+    /// The number of arguments that the function takes.
     ///
     /// The functions over many values take one collection, or the values themselves.
     package var argumentCounts: ClosedRange<Int> {
@@ -60,7 +60,8 @@ extension FetchRequest.Function {
     private static let byName = Dictionary(
         allCases.map { (key($0.rawValue), $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// Why a function that Core Data has is not one of the language; nil for a name that is no function there either.
+    /// Returns the reason why a function of Core Data is not part of the language; nil for other
+    /// names.
     static func refusal(_ name: String) -> String? {
         switch key(name) {
         case "random", "randomn": "its answer would differ from call to call, and no store could agree with another"
@@ -72,12 +73,12 @@ extension FetchRequest.Function {
 
 /// The limits of predicates.
 enum PredicateLimits {
-    /// How deep brackets, NOT and operators may stand inside each other.
+    /// The maximum nesting of brackets, NOT and operators.
     static let depth = RecordFilter.maximumDepth
-    /// The most elements of a list.
+    /// The maximum number of elements of a list.
     static let elementCount = 100_000
-    /// The longest text of a predicate.
+    /// The maximum length of a predicate's text.
     static let textBytes = 1 << 20
-    /// How deep SUBQUERY may be nested.
+    /// The maximum nesting of SUBQUERY.
     static let subqueryDepth = 16
 }

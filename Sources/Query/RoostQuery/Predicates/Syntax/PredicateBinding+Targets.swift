@@ -1,21 +1,22 @@
 internal import RoostCore
 
-/// What the literals of a predicate meet.
+/// The operands that the literals of a predicate meet.
 extension PredicateBinding {
-    /// What an operand is, as far as literals need to know it.
+    /// The properties of an operand that decide the meaning of literals.
     struct Shape {
-        /// What a literal meets that is compared with it, or with one of its elements; nil where the literal's look decides.
+        /// The target of a literal that is compared with the operand, or with one of its elements;
+        /// nil if the literal's look decides.
         var target: Target?
         /// Whether it has many values.
         var isMany = false
     }
 
-    /// What literals on either side of a comparison meet.
+    /// Returns the targets of literals on either side of a comparison.
     func targets(of comparison: PredicateSyntax.Comparison) throws(StoreError) -> (left: Target?, right: Target?) {
         guard scope != nil else { return (nil, nil) }
         let (left, right) = (try shape(of: comparison.left), try shape(of: comparison.right))
         switch comparison.operator {
-        // Parts of texts stay text whatever they meet; what is no text there is refused later.
+        // Parts of texts stay text whatever they meet; operands that are not text are refused later.
         case .beginsWith, .endsWith, .like, .matches: return (nil, nil)
         case .contains where !left.isMany: return (nil, nil)
         case .isIn where !right.isMany: return (nil, nil)
@@ -23,7 +24,8 @@ extension PredicateBinding {
         }
     }
 
-    /// What a literal meets inside of an operand with members, where the operand as a whole meets something.
+    /// Returns the target of a literal inside of an operand with members, if the operand as a whole
+    /// has one.
     func target(
         ofMembersOf operand: PredicateSyntax.Operand, meeting outer: Target?
     ) throws(StoreError) -> Target? {
@@ -47,7 +49,7 @@ extension PredicateBinding {
         }
     }
 
-    /// What the first of several operands that has a type has; a decimal before others.
+    /// Returns the target of the first operand that has one, but prefers a decimal.
     private func common(_ operands: [PredicateSyntax.Operand]) throws(StoreError) -> Target? {
         var common: Target?
         for operand in operands {
@@ -57,7 +59,7 @@ extension PredicateBinding {
         return common
     }
 
-    /// What an operand is; each operand below it is looked at once.
+    /// Returns the shape of an operand; each operand below it is looked at once.
     ///
     /// - Throws: `unknownProperty`, `invalidRequest` for a name that means nothing.
     func shape(of operand: PredicateSyntax.Operand) throws(StoreError) -> Shape {
@@ -111,7 +113,7 @@ extension PredicateBinding {
         }
     }
 
-    /// What an operator makes of the values that a path has for the objects of a group.
+    /// Returns the shape of an operator over the values that a path has for the objects of a group.
     private func aggregate(
         _ operation: FetchRequest.CollectionOperator, _ names: [String], of entity: ManagedObjectModel.Entity,
         at place: String.Index
@@ -130,7 +132,7 @@ extension PredicateBinding {
         return try path(names, from: entity.number, ofMany: true, at: place)
     }
 
-    /// What a key path leads to, from an object or from each of many.
+    /// Returns the shape of a key path's end, from an object or from each of many.
     private func path(
         _ names: [String], from entity: Int, ofMany: Bool = false, at place: String.Index
     ) throws(StoreError) -> Shape {
@@ -177,7 +179,7 @@ extension PredicateBinding.Target {
     /// Whether it is an object.
     var isObject: Bool { kind == .reference || kind == .polymorphicReference || kind == .objectID }
 
-    /// What a cast makes.
+    /// Creates the target of a cast.
     fileprivate init?(cast type: FetchRequest.CastType) {
         switch type {
         case .number: return nil

@@ -4,9 +4,10 @@ internal import RoostSystem
 
 /// The values that literals mean.
 extension PredicateBinding {
-    /// The value that a literal means where it meets something.
+    /// Returns the value that a literal means where it meets an operand.
     ///
-    /// - Throws: `invalidValue` when it is none of the type of the property that it meets, `invalidRequest` for a cast that cannot be.
+    /// - Throws: `invalidValue` if it does not have the type of the property that it meets,
+    ///   `invalidRequest` for an impossible cast.
     func value(
         _ literal: PredicateLiteral, meeting target: Target?, at place: String.Index
     ) throws(StoreError) -> Value {
@@ -32,7 +33,7 @@ extension PredicateBinding {
         throw located(.invalidValue, "The number is larger, or nearer to zero, than any type holds.", at: place)
     }
 
-    /// The value of a type that a literal means; nil when it means none.
+    /// Returns the value of a type that a literal means, or nil.
     private static func value(_ literal: PredicateLiteral, _ target: Target, _ model: ManagedObjectModel?) -> Value? {
         switch (target.kind, literal) {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
@@ -90,7 +91,7 @@ extension PredicateBinding {
         return ["name", "title"].first(where: names.contains) ?? names.first
     }
 
-    /// What may be written for a value of a type.
+    /// Describes the literals that are allowed for a value of a type.
     private func expected(_ target: Target) -> String {
         switch target.kind {
         case .string, .uri: return "a string in quotes"

@@ -3,36 +3,40 @@ internal import RoostCore
 
 /// Gives the names and literals of a predicate's text their meaning: for an entity, or for none.
 ///
-/// For an entity, names must be those of its properties, and a literal becomes a value of the type that it meets. For none, names
-/// are taken as they are, and literals have the type they look like.
+/// For an entity, names must be those of its properties, and a literal becomes a value of the type
+/// that it meets. For none, names are taken as they are, and literals have the type they look like.
 struct PredicateBinding {
-    /// What a name in the text means.
+    /// The meaning of the names in a text.
     struct Scope {
         let model: ManagedObjectModel
         let entity: ManagedObjectModel.Entity
-        /// Whether a path can begin with an operator over all objects of a group, as in the columns of rows.
+        /// Whether a path can begin with an operator over all objects of a group, as in the columns
+        /// of rows.
         var isOfGroups = false
-        /// The entities that the variables of the SUBQUERYs around go over; nil for one that is not known.
+        /// The entities that the variables of the surrounding SUBQUERYs range over; nil for an
+        /// unknown entity.
         var variables: [String: Int?] = [:]
     }
 
-    /// What a literal meets, as far as that decides which value it means.
+    /// The operand that a literal meets, reduced to what decides which value the literal means.
     struct Target {
         var kind: RecordLayout.Field.Kind
-        /// The number of the entity that objects are of.
+        /// The number of the entity that objects belong to.
         var destination: Int?
-        /// The property for messages, if it is one itself: then a literal that is no value of its type is an error.
+        /// The property for messages, if the target is a property itself: then a literal that does
+        /// not have its type is an error.
         var property: String?
         /// Its key path, for messages, if it has one.
         var path: [String]?
 
-        /// The same for what is only computed from a property: a literal that does not fit stays what it looks like.
+        /// The same for a value that is only computed from a property: a literal that does not fit
+        /// stays what it looks like.
         var computed: Self { Self(kind: kind, destination: destination) }
     }
 
-    /// Nil when there is no entity.
+    /// Nil without an entity.
     var scope: Scope?
-    /// Tells where in the text an error is; nil without a text.
+    /// Locates errors in the text; nil without a text.
     let tokenizer: PredicateTokenizer?
 
     // MARK: Trees
@@ -87,7 +91,7 @@ struct PredicateBinding {
         }
     }
 
-    /// What is made of several operands.
+    /// Combines several operands.
     private func combination(
         _ operand: PredicateSyntax.Operand, meeting target: Target?
     ) throws(StoreError) -> FetchRequest.Expression {

@@ -23,7 +23,7 @@ indirect enum PredicateLiteral {
         }
     }
 
-    /// What kind of value this is, for messages: never the value itself.
+    /// The kind of the value for messages, never the value itself.
     var kindDescription: String {
         switch self {
         case .null: "null"
@@ -49,8 +49,9 @@ indirect enum PredicateLiteral {
 
     /// The value of a number without regard to what it is compared with.
     ///
-    /// A whole number of 64 bits, else a double if that prints as the same number, else a decimal if that holds it, else the
-    /// nearest double; nil for a number that is larger than all of them, or nearer to zero.
+    /// A whole number of 64 bits, else a double if that prints as the same number, else a decimal
+    /// if that holds it, else the nearest double; nil for a number that is larger than all of them,
+    /// or nearer to zero.
     static func number(_ text: String) -> Value? {
         if let number = Int64(text) { return .int(number) }
         let double = Double(text).flatMap { $0.isFinite ? $0 : nil }
@@ -65,7 +66,8 @@ indirect enum PredicateLiteral {
 
     /// Whether a number means the nearest 32-bit floating-point number, where it meets one.
     ///
-    /// Every such number prints with at most nine digits; what is written with more is meant exactly, and so is a whole number.
+    /// Every such number prints with at most nine digits; what is written with more is meant
+    /// exactly, and so is a whole number.
     static func isMeantAsFloat(_ number: String) -> Bool {
         number.contains { $0 == "." || $0 == "e" } && number.prefix { $0 != "e" }.count { $0.isNumber } <= 9
     }
@@ -105,7 +107,7 @@ indirect enum PredicateLiteral {
 }
 
 extension FetchRequest.CastType {
-    /// What is written in the first place of a cast that stands for a value.
+    /// The literals that may be the first argument of a cast.
     var expectedLiteral: String {
         switch self {
         case .number: "a number, a boolean, or one of them, \"NaN\", \"Infinity\" or \"-Infinity\" as a string"
@@ -119,7 +121,8 @@ extension FetchRequest.CastType {
         }
     }
 
-    /// The value of a cast of a literal, which is what the cast makes of the same value in a property; nil when the literal is no such value.
+    /// The value of a cast of a literal, which is what the cast makes of the same value in a
+    /// property; nil if the literal is not such a value.
     func value(_ literal: PredicateLiteral, _ model: ManagedObjectModel?) -> Value? {
         written(literal, model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
@@ -153,15 +156,15 @@ extension FetchRequest.CastType {
 }
 
 extension ManagedObjectModel {
-    /// Reads `Entity/5` and `Entity/p5`; nil when it is not written so, or when there is no such entity.
+    /// Reads `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     package func objectID(_ text: String) -> ObjectID? {
-        // Looked for by its text: a name that is not known must not become one for the life of the process.
+        // Looked for by its text: an unknown name must not become an entity name for the life of the process.
         ObjectID(text: text) { name in entities.first { $0.name.text == name }?.name }
     }
 }
 
 extension ObjectID {
-    /// Reads `Entity/5` and `Entity/p5`; nil when it is not written so, or when there is no such entity.
+    /// Reads `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     fileprivate init?(text: String, entity: (Substring) -> EntityName?) {
         guard let slash = text.lastIndex(of: "/") else { return nil }
         var digits = text[text.index(after: slash)...]

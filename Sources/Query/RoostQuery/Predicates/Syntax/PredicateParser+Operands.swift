@@ -1,7 +1,8 @@
 internal import RoostCore
 
 extension PredicateParser {
-    /// Reads what stands in front of and between infix operators: NOT, quantifiers, signs, and values with what hangs on them.
+    /// Reads an operand of infix operators: NOT, quantifiers, signs, and values with their indexes
+    /// and path steps.
     mutating func prefix() throws(StoreError) -> Part {
         switch keyword {
         case "NOT", "!": return try negation()
@@ -38,7 +39,7 @@ extension PredicateParser {
         return Part(.function(.negate, [value.operand]), depth: try above(value.depth, at: place))
     }
 
-    /// `ANY`, `SOME`, `ALL`, `NONE` and the comparison behind it.
+    /// Reads `ANY`, `SOME`, `ALL` or `NONE` and the comparison after it.
     private mutating func quantified() throws(StoreError) -> Part {
         let place = token.position
         let quantifier = keyword
@@ -55,10 +56,10 @@ extension PredicateParser {
 
     // MARK: What hangs on a value
 
-    /// A value with the indexes and path steps behind it.
+    /// Reads a value with the indexes and path steps after it.
     private mutating func postfix() throws(StoreError) -> Part {
         let place = token.position
-        // Only a path that stands there bare goes on; one in brackets is where another path starts.
+        // Only a bare path continues here; a path in brackets is where another path starts.
         let isBare = keyword != "("
         var part = try primary()
         if isBare, keyword == ".", case .value(let operand) = part.kind {
@@ -205,7 +206,8 @@ extension PredicateParser {
         return Part(.aggregate(members), depth: depth)
     }
 
-    /// Values between commas, to the closing bracket and with it; the depth is that of the tree over them.
+    /// Values between commas, to the closing bracket and with it; the depth is that of the tree
+    /// over them.
     private mutating func values(
         upTo bracket: String, after first: [PredicateSyntax.Operand] = [], depth: Int = 0
     ) throws(StoreError) -> ([PredicateSyntax.Operand], depth: Int) {
@@ -272,7 +274,8 @@ extension PredicateParser {
 
     // MARK: Calls
 
-    /// A function's arguments, and the rest of its name: `uppercase(x)`, `uppercase:(x)`, `add:to:(a, b)`.
+    /// A function's arguments, and the rest of its name: `uppercase(x)`, `uppercase:(x)`,
+    /// `add:to:(a, b)`.
     private mutating func call(_ word: String, at place: String.Index) throws(StoreError) -> Part {
         var name = word
         while try take(":") {
@@ -305,7 +308,7 @@ extension PredicateParser {
         return Part(.function(function, arguments), depth: depth)
     }
 
-    /// Reads the keyword of a special form and the bracket behind it.
+    /// Reads the keyword of a special form and the bracket after it.
     private mutating func open(_ keyword: String) throws(StoreError) {
         try requireDepth(at: token.position)
         try advance()

@@ -2,18 +2,19 @@ internal import RoostCore
 
 /// Reads a predicate or an expression from left to right, looking one token ahead.
 ///
-/// One function reads conditions and values alike, by the strength of the operators: whether brackets hold one or the other shows
-/// only at what stands in them. Its depth is bounded by ``PredicateLimits/depth``, and by ``DeepStack/shallowDepth`` in a first attempt on
-/// the caller's stack, so that no text exhausts it.
+/// One function reads conditions and values alike, by the strength of the operators: only the
+/// contents of brackets show whether they hold one or the other. Its depth is bounded by
+/// ``PredicateLimits/depth``, and by ``DeepStack/shallowDepth`` in a first attempt on the caller's
+/// stack, so that no text exhausts it.
 struct PredicateParser {
-    /// What stands between two operators.
+    /// A condition or a value, between two operators.
     struct Part {
         enum Kind {
             case condition(PredicateSyntax.Condition)
             case value(PredicateSyntax.Operand)
         }
         var kind: Kind
-        /// How many levels the tree below it has.
+        /// The number of levels of the tree below it.
         var depth = 0
 
         init(_ condition: PredicateSyntax.Condition, depth: Int = 0) {
@@ -33,13 +34,14 @@ struct PredicateParser {
         var depth: Int
     }
 
-    /// How strongly an operator binds.
+    /// The strength with which an operator binds.
     enum Strength: Int, Comparable {
         case anything, or, and, not, comparison, setOperation, sum, product, power, sign
 
         static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-        /// The strength that the right side of an operator of this one needs: operators of equal strength group from the left.
+        /// The strength that the right side of an operator of this one needs: operators of equal
+        /// strength group from the left.
         var next: Self { Self(rawValue: rawValue + 1) ?? .sign }
     }
 
@@ -67,11 +69,11 @@ struct PredicateParser {
     private(set) var token: PredicateToken
     /// The program's values for `%@` and the like.
     let arguments: [any PredicateArgument]
-    /// How many of them were used.
+    /// The number of arguments that were used.
     var usedArguments = 0
-    /// How many calls of ``part(_:)`` there are around the present place.
+    /// The number of calls of ``part(_:)`` around the present place.
     private var depth = 0
-    /// How many SUBQUERYs there are around the present place.
+    /// The number of SUBQUERYs around the present place.
     var subqueryDepth = 0
 
     /// Whether this is the attempt on the caller's stack.
@@ -156,7 +158,7 @@ struct PredicateParser {
 
     mutating func advance() throws(StoreError) { token = try tokenizer.next() }
 
-    /// Goes on when the token is this sign or, in any case, this keyword.
+    /// Reads the token if it is this sign or, in any case, this keyword.
     mutating func take(_ text: String) throws(StoreError) -> Bool {
         guard keyword == text else { return false }
         try advance()
@@ -176,7 +178,7 @@ struct PredicateParser {
         guard try take(sign) else { throw expected(what) }
     }
 
-    /// An error for the token; of the names, the one that a misspelt word comes nearest to.
+    /// Returns an error for the token, with the most similar name as a hint for a misspelled word.
     func expected(_ what: String, among names: [String] = []) -> StoreError {
         var hint = ""
         if case .word(let word) = token.kind, let near = nearestName(to: word, among: names) {
@@ -213,7 +215,7 @@ struct PredicateParser {
 
     // MARK: Operators
 
-    /// Reads a condition or a value with every operator behind it that binds at least as strongly.
+    /// Reads a condition or a value and every following operator that binds at least as strongly.
     mutating func part(_ strength: Strength) throws(StoreError) -> Part {
         depth += 1
         defer { depth -= 1 }
@@ -309,7 +311,7 @@ struct PredicateParser {
             depth: try above(left.depth, right.depth, at: place))
     }
 
-    /// `[cd]` behind an operator.
+    /// Reads `[cd]` after an operator.
     private mutating func options() throws(StoreError) -> FetchRequest.Comparison.Options {
         guard keyword == "[" else { return [] }
         try advance()
@@ -329,7 +331,7 @@ struct PredicateParser {
 
     // MARK: What a part is
 
-    /// The condition that a part is; a value alone is none.
+    /// Returns the condition in a part; throws for a value.
     func condition(_ part: Part) throws(StoreError) -> PredicateSyntax.Condition {
         if case .condition(let condition) = part.kind { return condition }
         throw comparisonExpected()
@@ -341,7 +343,7 @@ struct PredicateParser {
         return expected("A comparison (= != < <= > >= \(words.joined(separator: " ")))", among: words)
     }
 
-    /// The value that a part is; a condition is none.
+    /// Returns the value in a part; throws for a condition.
     func value(_ part: Part, at place: String.Index) throws(StoreError) -> Value {
         if case .value(let operand) = part.kind { return Value(operand: operand, depth: part.depth) }
         throw tokenizer.error(at: place, "A value or a property is expected, not a condition.")

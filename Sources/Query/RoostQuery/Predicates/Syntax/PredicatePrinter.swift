@@ -5,14 +5,16 @@ internal import RoostSystem
 
 /// Writes predicates as text, with brackets only where the meaning needs them.
 ///
-/// It asks the binding what a literal would be read as, and writes a literal only where that is the value; else a cast.
+/// It asks the binding how a literal would be read, and writes a literal only if that gives the
+/// value; otherwise it writes a cast.
 struct PredicatePrinter {
     private var binding: PredicateBinding
     private var text = ""
 
     private init(_ scope: PredicateBinding.Scope?) { binding = PredicateBinding(scope: scope, tokenizer: nil) }
 
-    /// The text of what a body prints, on a stack that is deep enough; the body is told at which depth its tree begins.
+    /// Returns the text that `body` prints, on a stack that is deep enough; `body` receives the
+    /// depth at which its tree begins.
     static func text(
         _ scope: PredicateBinding.Scope?, _ body: @escaping @Sendable (inout Self, Int) throws(StoreError) -> Void
     ) throws(StoreError) -> String {
@@ -30,7 +32,7 @@ struct PredicatePrinter {
         }
     }
 
-    /// How strongly what is printed holds together.
+    /// The strength with which printed text holds together.
     private typealias Strength = PredicateParser.Strength
 
     // MARK: Conditions
@@ -39,7 +41,7 @@ struct PredicatePrinter {
         try print(condition, inside: .anything)
     }
 
-    /// Prints a condition where only one that binds more strongly can stand without brackets.
+    /// Prints a condition, in brackets unless it binds more strongly than `strength`.
     private mutating func print(
         _ condition: PredicateSyntax.Condition, inside strength: Strength
     ) throws(StoreError) {
@@ -94,7 +96,7 @@ struct PredicatePrinter {
         try print(operand, from: .setOperation, meeting: nil)
     }
 
-    /// Prints an operand where one that binds at least so strongly can stand without brackets.
+    /// Prints an operand, in brackets if it binds less strongly than `strength`.
     private mutating func print(
         _ operand: PredicateSyntax.Operand, from strength: Strength, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
@@ -195,7 +197,7 @@ struct PredicatePrinter {
         text += "]"
     }
 
-    /// Prints what an index or a path hangs on, in brackets where it would be read as something else.
+    /// Prints the base of an index or a path, in brackets if it would be misread without them.
     private mutating func printBase(
         _ base: PredicateSyntax.Operand, ofPath: Bool, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
@@ -211,13 +213,13 @@ struct PredicatePrinter {
         if needsBrackets { text += ")" }
     }
 
-    /// `CAST`, `SUBQUERY`, `TERNARY`.
+    /// Prints `CAST`, `SUBQUERY` or `TERNARY`.
     private mutating func printCall(
         _ operand: PredicateSyntax.Operand, meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
         switch operand {
         case .cast(let operand, let type):
-            // In brackets a literal is cast for every object, else it is how a value is written.
+            // A literal in brackets is cast for every object; without them, the cast is the notation of a value.
             let isLiteral = if case .literal = operand { true } else { false }
             text += isLiteral ? "CAST((" : "CAST("
             try print(operand)
@@ -309,7 +311,7 @@ struct PredicatePrinter {
         }
     }
 
-    /// The literal that looks like a value; nil when none does.
+    /// Returns the literal that looks like a value, or nil.
     private static func literal(_ value: Value) -> PredicateLiteral? {
         switch value {
         case .null: .null

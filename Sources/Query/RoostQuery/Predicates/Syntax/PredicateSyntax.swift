@@ -2,7 +2,8 @@ internal import RoostCore
 
 /// The text of a predicate as a tree, before its names and literals have a meaning for an entity.
 ///
-/// It has the shape of ``FetchRequest/Predicate``, with literals as they are written and with places for messages.
+/// It has the shape of ``FetchRequest/Predicate``, with literals as they are written and with
+/// places for messages.
 enum PredicateSyntax {
     /// A condition.
     indirect enum Condition {
@@ -39,7 +40,7 @@ enum PredicateSyntax {
         case setOperation(FetchRequest.SetOperation, Operand, Operand)
     }
 
-    /// Which element of a list.
+    /// An element of a list, or the list's size.
     indirect enum Index {
         case first, last, size
         case position(Operand)
@@ -120,7 +121,8 @@ extension PredicateSyntax.Operand {
 }
 
 extension PredicateSyntax {
-    /// The depth at which a tree ends: comparisons and expressions may stand two levels below the last connective.
+    /// The depth at which a tree ends: comparisons and expressions may be two levels below the last
+    /// connective.
     static let deepest = PredicateLimits.depth + 2
 
     /// One level deeper.

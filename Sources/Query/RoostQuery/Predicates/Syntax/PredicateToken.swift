@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// One word, sign or literal of a predicate's text.
 struct PredicateToken {
-    /// What a token is.
+    /// The kinds of tokens.
     enum Kind: Equatable {
         /// A name, or a keyword in any case.
         case word(String)
@@ -10,7 +10,7 @@ struct PredicateToken {
         case name(String)
         /// `$name`.
         case variable(String)
-        /// `%@` and the like: a value that the program gives; the letters behind the percent sign.
+        /// `%@` and the like: a value that the program gives; the letters after the percent sign.
         case argument(String)
         /// Text in quotes, escapes resolved.
         case string(String)
@@ -22,14 +22,14 @@ struct PredicateToken {
         case end
     }
 
-    /// What it is.
+    /// The kind of the token.
     var kind: Kind
-    /// Where it starts.
+    /// The start of the token.
     var position: String.Index
     /// Whether it is an argument that is interpolated.
     var isInterpolated = false
 
-    /// The token for messages: a keyword or sign as it stands, but never a literal's value.
+    /// The token for messages: a keyword or sign as written, but never a literal's value.
     var description: String {
         switch kind {
         case .word(let word): "'\(word)'"
@@ -47,7 +47,7 @@ struct PredicateToken {
 
 /// The words and signs of the predicate language, for the parser and for the printer.
 enum PredicateLanguage {
-    /// Words that are the name of a property only behind a `#`.
+    /// Words that need a `#` to be the name of a property.
     static let reservedWords: Set<String> = [
         "AND", "OR", "NOT", "IN", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",
@@ -56,7 +56,7 @@ enum PredicateLanguage {
         "INTERSECT", "MINUS", "UTI-CONFORMS-TO", "UTI-EQUALS",
     ]
 
-    /// Whether a word can be a property's name only behind a `#`.
+    /// Whether a word needs a `#` to be the name of a property.
     static func isReserved(_ word: String) -> Bool { reservedWords.contains(word.uppercased()) }
 
     /// The comparisons as words.
@@ -82,7 +82,7 @@ enum PredicateLanguage {
         }
     }
 
-    /// How a comparison is printed.
+    /// Returns the text of a comparison.
     static func text(_ comparison: FetchRequest.Comparison.Operator) -> String {
         switch comparison {
         case .equal: "=="
@@ -111,7 +111,7 @@ enum PredicateLanguage {
         scalar == "_" || (scalar.isASCII ? scalar.properties.isAlphabetic : scalar.properties.isXIDStart)
     }
 
-    /// Whether a name may go on with this character.
+    /// Whether a name may contain this character after the first.
     static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
         isNameStart(scalar) || (scalar.isASCII ? ("0"..."9").contains(scalar) : scalar.properties.isXIDContinue)
     }

@@ -122,7 +122,7 @@ struct PredicateTokenizer {
         return word
     }
 
-    /// What stands behind a `#` or `$`: a name, or any text in quotes.
+    /// Reads what follows a `#` or `$`: a name, or any text in quotes.
     private mutating func escapedName(_ what: String) throws(StoreError) -> String {
         let mark = peek
         advance()
