@@ -159,7 +159,7 @@ struct BadInputTests {
         #expect(try place.roost("info", "a").code == 0)
     }
 
-    /// How to run a program as a user whom permissions bind: not at all different, unless this is
+    /// The words before a command that run it as a user whom permissions bind; empty unless this is
     /// the superuser.
     private static let asUser: [String]? = {
         guard geteuid() == 0 else { return [] }

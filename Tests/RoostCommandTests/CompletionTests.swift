@@ -53,8 +53,7 @@ struct CompletionTests {
         #expect(texts(words, RoostTool.commands + [Self.choices]) == wanted)
     }
 
-    /// Where a usage or an option has a word that nothing is known about, files are offered, or
-    /// nothing.
+    /// For unknown words of a usage or an option, files are offered, or nothing.
     @Test("knows the choices of options by their help")
     func choicesOfOptions() {
         let found = Dictionary(

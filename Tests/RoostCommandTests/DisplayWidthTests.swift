@@ -52,10 +52,10 @@ struct DisplayWidthTests {
         func style(_ environment: [String: String], _ terminal: Int?) -> TableStyle {
             TableStyle(environment: environment, terminalWidth: terminal)
         }
-        #expect(style([:], 80).hasColours && style([:], 80).width == 80)
-        #expect(!style([:], nil).hasColours && style([:], nil).width == nil)
-        #expect(!style(["NO_COLOR": "1"], 80).hasColours && style(["NO_COLOR": ""], 80).hasColours)
-        #expect(!style(["TERM": "dumb"], 80).hasColours)
+        #expect(style([:], 80).hasColors && style([:], 80).width == 80)
+        #expect(!style([:], nil).hasColors && style([:], nil).width == nil)
+        #expect(!style(["NO_COLOR": "1"], 80).hasColors && style(["NO_COLOR": ""], 80).hasColors)
+        #expect(!style(["TERM": "dumb"], 80).hasColors)
         #expect(style(["COLUMNS": "40"], 80).width == 40 && style(["COLUMNS": "40"], nil).width == 40)
         #expect(style(["COLUMNS": "x"], 80).width == 80 && style([:], 0).width == nil)
         #expect(style([:], 80).null("x") == "\u{1B}[2mx\u{1B}[0m" && style([:], nil).null("x") == "x")

@@ -50,8 +50,8 @@ struct MaintenanceCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    /// Whoever may write in a directory may replace a file of another user there: that one's rights
-    /// must survive it.
+    /// A user who may write in a directory may replace another user's file there; the rights of the
+    /// owner must survive it.
     @Test(
         "take a store from nobody: not from its owner, and not from its group",
         .enabled(

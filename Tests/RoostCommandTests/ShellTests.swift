@@ -298,9 +298,7 @@ struct ShellTests {
     @Test("does not overwrite what another program changed meanwhile", arguments: ["sqlite", "lmdb"])
     func conflict(type: String) throws {
         let place = try ShellSample.make(type)
-        let pipe = Pipe()
-        let run = try place.start(["shell", "store"], input: pipe)
-        let input = pipe.fileHandleForWriting
+        let (run, input) = try place.startShell()
         try input.write(contentsOf: Data("update Album/1 set title = 'Mine'\n".utf8))
         try run.waitForOutput(lines: 1)
         let other = try place.roost("update", "store", "Album", "--set=title = 'Theirs'", "--where=SELF = 1", "--yes")
@@ -318,9 +316,7 @@ struct ShellTests {
     @Test("sees what another program committed before the statement", arguments: ["sqlite", "lmdb"])
     func fresh(type: String) throws {
         let place = try ShellSample.make(type)
-        let pipe = Pipe()
-        let run = try place.start(["shell", "store"], input: pipe)
-        let input = pipe.fileHandleForWriting
+        let (run, input) = try place.startShell()
         // A change that is not committed keeps objects in memory; they are read again all the same.
         try input.write(contentsOf: Data("update Album set plays = 1\nundo\nupdate Album/3 set plays = 5\n".utf8))
         try run.waitForOutput(lines: 3)

@@ -122,8 +122,8 @@ struct UsageTests {
         #expect(String(decoding: try Data(contentsOf: location), as: UTF8.self) == text)
     }
 
-    /// With the demonstration's stores in the places that they name; what would change the stores
-    /// only tells.
+    /// The examples find the demonstration's stores under the names that they use;
+    /// commands that change stores get `--dry-run`.
     @Test("runs as the README and the help say", .enabled(if: Workplace.fileTypes.contains("lmdb")))
     func examples() throws {
         let place = try Workplace()

@@ -189,6 +189,34 @@ struct UndoTests {
         #expect(album.title == "two" && album.year == 7)
     }
 
+    @Test("of a saved deletion puts the object back into its place in lists that were never read")
+    func orderOfUnreadLists() throws {
+        let (container, context, undo) = try UndoSample.make()
+        let (album, playlist): (Album, Playlist) = (try context.insert(), try context.insert())
+        (album.title, playlist.name) = ("Blue", "All")
+        for number in 1...4 {
+            let track: Track = try context.insert()
+            track.title = "\(number)"
+            album.tracks.append(track)
+            playlist.tracks.append(track)
+        }
+        album.tracks.move(from: 0, to: 2)
+        playlist.tracks.move(from: 3, to: 0)
+        try context.save()
+        let orders = (album.tracks.map(\.title), playlist.tracks.map(\.title))
+        let second = try #require(album.tracks.first { $0.title == "2" })
+
+        try context.refreshAllObjects()
+        context.delete(second)
+        try context.save()
+        undo.undo()
+        try context.save()
+        let other = container.makeContext("other")
+        let found = try #require(other.object(album.id)).tracks.map(\.title)
+        #expect(found == orders.0)
+        #expect(try #require(other.object(playlist.id)).tracks.map(\.title) == orders.1)
+    }
+
     @Test("of a saved insertion ends what others and changes without undo made refer to the object")
     func unknownReferences() throws {
         let (container, context, undo) = try UndoSample.make()

@@ -82,6 +82,9 @@
             _ = try library.send("PATCH", "/library/Album/2.json", #"{"version":1,"values":{"year":"1980"}}"#)
             let old = try library.send("POST", "/library/-/undo.json", #"{"revision":\#(seen)}"#)
             #expect(old.status == .conflict)
+            for body in ["", "{", #"{"revision":"x"}"#, #"{"revision":null}"#] {
+                #expect(try library.send("POST", "/library/-/undo.json", body).status == .badRequest, "\(body)")
+            }
             #expect(try value("year", "/library/Album/2.json") == "1980")
             #expect(
                 try library.send("POST", "/library/-/undo.json", #"{"revision":\#(seen + 1)}"#).status == .ok)

@@ -74,7 +74,7 @@
                 ("/library/Album.json?select=titel", 400, "'title'"),
                 ("/library/Album.json?size=501", 400, "from 0 to 500"), ("/library/Album.json?page=x", 400, "from 1"),
                 ("/library/Album.json?sort=", 200, ""), ("/library/Album.json?sort=,", 400, "names with commas"),
-                ("/library/Album.json?sort=title%5Bq%5D", 400, "unknown option"), ("/other.json", 404, "not shown"),
+                ("/library/Album.json?sort=title%5Bq%5D", 400, "title[q]"), ("/other.json", 404, "not shown"),
                 ("/library/Album/0.json", 404, "positive"), ("/library/Album/999.json", 404, "does not exist"),
                 ("/library/Artist/3.json", 404, "does not exist"),
                 ("/library/Compilation/1.json", 404, "does not exist"),
@@ -147,7 +147,9 @@
             #expect(try texts("year == 1970 ") == ["AND", "OR"])
             #expect(try texts("isLive == ").prefix(40).contains("YES"))
             #expect(try texts("nothing.") == [])
-            #expect(try texts("title == \"a AND ") == ["AND", "OR"] || texts("title == \"a AND ").isEmpty == false)
+            // Inside of quotes nothing is a name.
+            #expect(try texts("title == \"a ").isEmpty)
+            #expect(try texts("title == \"a\" ") == ["AND", "OR"])
         }
 
         @Test("a long text and bytes are cut in a table and whole in their own view")

@@ -42,15 +42,6 @@ package final class StoreViewer {
         package init() {}
     }
 
-    /// Whether this program was built with the libraries that a viewer needs.
-    package static var isAvailable: Bool {
-        #if Interactive
-            true
-        #else
-            false
-        #endif
-    }
-
     /// The fewest characters of a token for programs.
     package static let programTokenLength = 16
 

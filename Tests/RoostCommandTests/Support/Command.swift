@@ -69,6 +69,12 @@ final class Workplace: Sendable {
         return try start(["shell", store] + options, input: input).wait()
     }
 
+    /// Starts the shell on the store `store`; what is written to `input` is its script.
+    func startShell() throws -> (run: RunningCommand, input: FileHandle) {
+        let pipe = Pipe()
+        return (try start(["shell", "store"], input: pipe), pipe.fileHandleForWriting)
+    }
+
     /// Runs the program with arguments, in this directory, to its end.
     @discardableResult
     func roost(_ arguments: String..., through wrapper: [String] = []) throws -> CommandResult {

@@ -48,6 +48,18 @@ public struct ObjectID: Hashable, Sendable {
 extension ObjectID: CustomStringConvertible {
     /// `Entity/p<key>`.
     public var description: String { "\(entity)/p\(key)" }
+
+    /// Reads the text `Entity/p5`; nil for any other one.
+    ///
+    /// The name of the entity stays known to the process.
+    package init?(description text: String) {
+        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
+            case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
+            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let key = Int64(digits),
+            key > 0
+        else { return nil }
+        self.init(EntityName(String(text[..<slash])), key: key)
+    }
 }
 
 extension ObjectID: Codable {
@@ -56,16 +68,11 @@ extension ObjectID: Codable {
     /// The name of the entity stays known to the process.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        let text = try container.decode(String.self)
-        guard let slash = text.lastIndex(of: "/"), slash > text.startIndex,
-            case let digits = text[slash...].dropFirst(2), text[slash...].dropFirst().first == "p",
-            digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), let key = Int64(digits),
-            key > 0
-        else {
+        guard let id = Self(description: try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
                 in: container, debugDescription: "The ID of an object is expected, such as Person/p5.")
         }
-        self.init(EntityName(String(text[..<slash])), key: key)
+        self = id
     }
 
     /// Encodes the text `Entity/p5`, which is also the ID's ``description``.

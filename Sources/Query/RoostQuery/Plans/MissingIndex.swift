@@ -28,7 +28,7 @@ package enum MissingIndex {
                 case .field(let field) = path.end
             else { continue }
             let owner = model.entities[path.entity]
-            guard owner.attribute(field.name) != nil, !isIndexed(field.name, owner) else { continue }
+            guard owner.attribute(field.name) != nil, !isIndexed(field.name, of: owner) else { continue }
             return "\(owner.name).\(field.name)"
         }
         return nil
@@ -43,7 +43,8 @@ package enum MissingIndex {
         }
     }
 
-    private static func isIndexed(_ name: String, _ entity: ManagedObjectModel.Entity) -> Bool {
+    /// Whether an index or a uniqueness constraint of the entity begins with a property.
+    package static func isIndexed(_ name: String, of entity: ManagedObjectModel.Entity) -> Bool {
         entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
             || entity.uniquenessConstraints.contains { $0.attributes.first == name }
     }

@@ -24,7 +24,7 @@ struct CommandOption: Sendable {
     var isNumber: Bool { valueName == "N" || valueName == "S" || valueName == "SECONDS" }
 
     /// The words that the value can be, where the help says so: by its first words, as in
-    /// `table, json or csv; table unless given.`, or by the value's name, as in `table|json|csv`.
+    /// `table, json or csv; table by default.`, or by the value's name, as in `table|json|csv`.
     var choices: [String] {
         guard let valueName else { return [] }
         if valueName.contains("|") { return valueName.split(separator: "|").map(String.init) }

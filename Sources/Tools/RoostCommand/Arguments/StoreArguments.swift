@@ -33,8 +33,8 @@ enum StoreArguments {
     /// options of the configuration and of the user.
     ///
     /// `text` is `type:path`, else the name of a store in the configuration, else a bare path whose
-    /// type is recognized by the file's content. A path that leads to nothing, or to something
-    /// other than a file, gets the error that says so.
+    /// type is recognized by the file's content. A missing path, and one that
+    /// is not a file, has an error of its own.
     static func store(
         _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
@@ -138,8 +138,8 @@ enum StoreArguments {
     ///   - text: The store.
     ///   - arguments: The command's arguments.
     ///   - forWriting: Whether it is to be written.
-    ///   - closingFailed: Is told when the store could not be closed; says whether that is no error
-    ///     of the command's.
+    ///   - closingFailed: Gets the error of closing the store; returns whether the command succeeds
+    ///     all the same.
     ///   - body: What is done with the store.
     /// - Returns: What `body` returns.
     /// - Throws: What opening the store, `body` or closing it throws, whichever comes first;

@@ -39,24 +39,14 @@ extension Subcommand {
         options.port = port
         options.allowsChanges = arguments.has("write")
         let token = ProcessInfo.processInfo.environment["ROOST_BROWSE_TOKEN"] ?? ""
-        if !token.isEmpty {
-            guard token.utf8.count >= StoreViewer.programTokenLength else {
-                throw UsageError(
-                    "ROOST_BROWSE_TOKEN needs at least \(StoreViewer.programTokenLength) characters, so that it cannot be guessed"
-                )
-            }
-            options.programToken = token
-        }
-        guard StoreViewer.isAvailable else {
-            throw StoreError(
-                .unsupported,
-                "This program was built without the page. Build it with the trait Interactive, which needs libmicrohttpd."
-            )
-        }
+        if !token.isEmpty { options.programToken = token }
         return try withStores(arguments.positions[...], arguments, []) { stores in
-            let viewer = try StoreViewer(
-                try stores.map { StoreViewer.Source(try Store($0, registry: .standard), title: title(of: $0)) },
-                version: roostVersion, options: options)
+            let sources = try stores.map {
+                StoreViewer.Source(try Store($0, registry: .standard), title: title(of: $0))
+            }
+            let viewer = try UsageError.requesting {
+                try StoreViewer(sources, version: roostVersion, options: options)
+            }
             defer { viewer.stop() }
             try console.print(viewer.startURL)
             let file = arguments.has("no-open") ? nil : StartFile(viewer.startURL)

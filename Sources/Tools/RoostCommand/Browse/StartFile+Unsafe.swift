@@ -42,9 +42,7 @@ struct StartFile {
         #else
             let names = ["xdg-open", "wslview"]
         #endif
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        let programs = names.flatMap { name in folders.map { "\($0)/\(name)" } }
-        guard let program = programs.first(where: FileManager.default.isExecutableFile(atPath:)) else { return false }
+        guard let program = SystemProgram.path(ofOneOf: names) else { return false }
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = [path]
@@ -54,5 +52,8 @@ struct StartFile {
         return true
     }
 
-    func remove() { unlink(path) }
+    /// Removes the file.
+    ///
+    /// A file that cannot be removed is useless: its token was used, or the server has ended.
+    func remove() { _ = unlink(path) }
 }

@@ -1,10 +1,10 @@
 extension Completer {
     /// The answer to a script: one candidate a line.
     ///
-    /// - Parameter arguments: `words` and the words behind `roost`, for candidates with a tabulator
-    ///   and what they mean; or `bash`, the line up to the cursor and the characters that separate
-    ///   words, for what takes the place of the last one.
-    /// - Returns: The lines; empty when the question makes no sense.
+    /// - Parameter arguments: `words` and the words after `roost`, for candidates with a tab and
+    ///   their meaning; or `bash`, the line up to the cursor, and the characters that separate
+    ///   words, for replacements of the last word.
+    /// - Returns: The lines; empty for other arguments.
     func answer(_ arguments: [String]) -> String {
         switch arguments.first {
         case "words":
@@ -16,8 +16,8 @@ extension Completer {
         }
     }
 
-    /// The candidates as Bash wants them: quoted, and without what stands before the last separator
-    /// of words in the word.
+    /// The candidates as Bash wants them: quoted, and without the part of the word before its last
+    /// separator.
     private func bash(_ line: ShellLine, breaks: String) -> [String] {
         let candidates = candidates(Array(line.words.dropFirst())).map(\.text)
         // Between quotes nothing is separated, and Bash quotes itself.

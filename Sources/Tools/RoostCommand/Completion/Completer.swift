@@ -2,8 +2,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostStores
 
-/// What can stand where the cursor is, found by the same table of commands that help and parser
-/// use.
+/// The completions at the cursor, from the table of commands that the help and the parser use.
 ///
 /// The scripts of `roost completions` ask for it by running `roost __complete`, so that they are
 /// never older than the program.
@@ -23,8 +22,7 @@ struct Completer {
 
     init(_ commands: [Subcommand]) { self.commands = commands }
 
-    /// The candidates for the last one of `words`, which may be empty; the words are those behind
-    /// `roost`.
+    /// The candidates for the last of the words after `roost`, which may be empty.
     func candidates(_ words: [String]) -> [Candidate] {
         let current = words.last ?? ""
         guard words.count > 1, let name = words.first else {

@@ -50,8 +50,8 @@ struct CompletionLine {
         return options + ["--timeout=0"] + (positions.first.map { ["--", $0] } ?? [])
     }
 
-    /// The words of a usage that can stand behind these arguments: of
-    /// `print|validate FILE, diff OLD NEW` behind `diff` the word `OLD`.
+    /// The words of a usage that can follow these arguments: `OLD` after `diff` in
+    /// `print|validate FILE, diff OLD NEW`.
     static func words(of usage: String, after positions: [String]) -> [String] {
         usage.components(separatedBy: ", ").compactMap { form in
             let words = form.split(separator: " ").map { $0.trimmingPrefix("[").filter { $0 != "]" } }

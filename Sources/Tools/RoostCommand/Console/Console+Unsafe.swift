@@ -12,8 +12,8 @@ struct Console: Sendable {
 
     /// Writes a result and a line feed to standard output.
     ///
-    /// Fails when nobody reads standard output any more, and the command then ends quietly, as it
-    /// would by SIGPIPE, but for closing the stores that it has open.
+    /// Fails when the reader of standard output has closed it. The command then closes its stores
+    /// and ends without a message, as a program that SIGPIPE ends.
     func print(_ text: String) throws {
         try write(Array((text + "\n").utf8))
     }

@@ -101,8 +101,8 @@ final class Interruption: Sendable {
 
     /// Runs `body` so that a signal cancels it by `cancellation` instead of ending the process.
     ///
-    /// The first that comes when `body` has succeeded changes nothing: what it did stands, and the
-    /// process says so and ends with its code. The second ends it, should nobody read what it says.
+    /// The first signal after `body` has succeeded changes nothing: the process reports what was
+    /// done and ends with its code. The second signal ends it, in case its output blocks.
     func cancelling<Result>(_ cancellation: ConversionCancellation, _ body: () throws -> Result) rethrows -> Result {
         state.withLock { state in
             (state.cancellation, state.isDone) = (cancellation, false)

@@ -1,9 +1,9 @@
 /// The command line as the system gives it.
 enum ProgramArguments {
-    /// What the program was called with, without its name.
+    /// Returns the arguments of the program, without its name.
     ///
-    /// Swift's own list has other characters in the place of what is not UTF-8, which then would be
-    /// looked for, or stored.
+    /// Swift's own list replaces bytes that are not UTF-8, and the replacement would be looked for,
+    /// or stored.
     static func read() throws(UsageError) -> [String] {
         var arguments: [String] = []
         // SAFETY: the system gives `argc` pointers, which stay as long as the process.

@@ -4,8 +4,9 @@ internal import RoostQuery
 
 /// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
 ///
-/// In their expressions `id` is the object itself, where there is no such property, and `album.id`
-/// another one. A condition on groups and the list of what to group by may name columns.
+/// In their expressions, `id` means the object itself unless a property has that name, and
+/// `album.id` means another object. A condition on groups and the list of what to group by may name
+/// columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity

@@ -131,16 +131,19 @@ final class StoreFetch {
         var isDecided = false
         for part in try ListOption(text, "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
-            let isDescending = part.hasPrefix("-")
-            let (name, options) = Self.options(isDescending ? String(part.dropFirst()) : part)
+            // A column of the rows is called as it is, whatever its name looks like.
+            let descriptor =
+                columns.contains(part)
+                ? FetchRequest.SortDescriptor(part) : FetchRequest.SortDescriptor(text: part, of: entity)
+            let name = descriptor.key
             if name == "id", entity.layout.field(name) == nil, !columns.contains(name), !isGrouped {
-                guard !isDescending else {
+                guard descriptor.isAscending else {
                     throw UsageError(
                         "option '--sort' knows keys only in ascending order, which is that of equal objects")
                 }
                 isDecided = true
             } else if !isDecided {
-                order.append(FetchRequest.SortDescriptor(name, ascending: !isDescending, options: options))
+                order.append(descriptor)
             } else if !columns.contains(name) {
                 // No two objects have the same key, so what follows decides nothing; it is looked at nevertheless.
                 _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
@@ -160,23 +163,6 @@ final class StoreFetch {
             throw UsageError("'\(part)' is not an order; ascending is the default: write --sort=\(words[0])")
         default: return
         }
-    }
-
-    /// A name, and the letters in brackets behind it as options.
-    private static func options(_ text: String) -> (String, FetchRequest.Comparison.Options) {
-        guard text.hasSuffix("]"), let open = text.lastIndex(of: "[") else { return (text, []) }
-        var options: FetchRequest.Comparison.Options = []
-        for letter in text[text.index(after: open)...].dropLast() {
-            switch letter {
-            case "c": options.insert(.caseInsensitive)
-            case "d": options.insert(.diacriticInsensitive)
-            case "n": options.insert(.normalized)
-            case "l": options.insert(.localized)
-            // No options: whoever looks the name up says what is wrong with it.
-            default: return (text, [])
-            }
-        }
-        return (String(text[..<open]), options)
     }
 
     // MARK: Answers

@@ -34,8 +34,7 @@ struct TablePrinter {
     private let console: Console
     /// Whether a column's cells are aligned at their ends.
     private var alignsRight: [Bool]
-    /// The widths of the columns that are shown, once they are known; those behind them have no
-    /// room.
+    /// The widths of the columns that are shown, once they are known; later columns have no room.
     private var widths: [Int] = []
     private var hasBegun = false
 

@@ -1,14 +1,14 @@
-/// How tables look: their width and whether they have colours.
+/// How tables look: their width and whether they have colors.
 struct TableStyle: Sendable {
     /// The most columns of the terminal that a line may take; nil for any number.
     var width: Int?
-    /// Whether titles and nulls are set apart by colours.
-    var hasColours: Bool
+    /// Whether titles and nulls are set apart by colors.
+    var hasColors: Bool
 
     /// The style for an environment.
     ///
     /// The width is that of `COLUMNS` if it is set, else that of the terminal; `NO_COLOR`, set and
-    /// not empty, and the terminal `dumb` have no colours.
+    /// not empty, and the terminal `dumb` have no colors.
     ///
     /// - Parameters:
     ///   - environment: The variables of the process.
@@ -17,12 +17,12 @@ struct TableStyle: Sendable {
     init(environment: [String: String], terminalWidth: Int?) {
         let width = environment["COLUMNS"].flatMap { Int($0) } ?? terminalWidth ?? 0
         self.width = width > 0 ? width : nil
-        let refusesColours = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
-        hasColours = terminalWidth != nil && !refusesColours
+        let refusesColors = !(environment["NO_COLOR"] ?? "").isEmpty || environment["TERM"] == "dumb"
+        hasColors = terminalWidth != nil && !refusesColors
     }
 
-    func title(_ text: String) -> String { hasColours ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
-    func null(_ text: String) -> String { hasColours ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
+    func title(_ text: String) -> String { hasColors ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
+    func null(_ text: String) -> String { hasColors ? "\u{1B}[2m\(text)\u{1B}[0m" : text }
 
     /// The columns below which a cell is of no use to anybody.
     private static let leastWidth = 6

@@ -228,7 +228,7 @@ private struct MigrationRequest {
         (self.options, self.warnings) = (options, warnings)
     }
 
-    /// Which of the mapping models that were named lead from an older version than the store's, or
+    /// Returns the named mapping models that start from an older version than the store's, or end
     /// beyond the target.
     private static func unused(
         _ named: some Sequence<(String, ModelHistory.VersionMapping)>, _ history: ModelHistory,

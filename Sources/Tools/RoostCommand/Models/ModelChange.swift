@@ -2,8 +2,7 @@ internal import Roost
 internal import RoostCore
 internal import RoostMigration
 
-/// What one version of a model changes compared with another, and what a migration between them
-/// takes.
+/// The changes from one version of a model to another, and the migration that they need.
 struct ModelChange: Encodable {
     struct Difference: Encodable {
         var kind: String

@@ -60,9 +60,7 @@ extension Subcommand {
 
     /// Runs Graphviz.
     private static func svg(_ dot: String) throws -> String {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        guard let program = folders.map({ "\($0)/dot" }).first(where: FileManager.default.isExecutableFile(atPath:))
-        else {
+        guard let program = SystemProgram.path(ofOneOf: ["dot"]) else {
             throw StoreError(
                 .unsupported,
                 "The diagram was not drawn, because Graphviz's program 'dot' is not installed: apt install graphviz, or brew install graphviz. Or write --format=dot."

@@ -33,15 +33,18 @@ struct ShellConversation {
                 (buffer, typed) = (ShellStatementBuffer(), "")
             case .line(let line):
                 typed += line + "\n"
-                do throws(ShellSyntaxError) {
-                    guard let text = try buffer.append(line) else {
-                        if !buffer.isOpen { typed = "" }
-                        continue
-                    }
-                    typed = ""
-                    input.remember(line.first?.isWhitespace == true ? line : text)
-                    try? run(text)
-                } catch { session.console.printError(error.message) }
+                let text: String?
+                do throws(ShellSyntaxError) { text = try buffer.append(line) } catch {
+                    session.console.printError(error.message)
+                    continue
+                }
+                guard let text else {
+                    if !buffer.isOpen { typed = "" }
+                    continue
+                }
+                typed = ""
+                input.remember(line.first?.isWhitespace == true ? line : text)
+                try run(text)
                 if session.isEnded {
                     if try mayEnd() { return }
                     session.isEnded = false

@@ -19,9 +19,6 @@
             case refused(ViewerError)
         }
 
-        /// The fewest characters of a token for programs.
-        static let programTokenLength = 16
-
         private let startToken: Mutex<String?>
         private let session = AccessGuard.secret()
         private let programToken: String?

@@ -116,7 +116,13 @@
         /// - Returns: The answer.
         /// - Throws: A conflict.
         func undo(redoing: Bool, _ body: [UInt8]) throws -> HTTPResponse {
-            try editor.undo(redoing: redoing, revision: (try? JSONNode(body))?["revision"]?.integer)
+            let node: JSONNode
+            do { node = try JSONNode(body) } catch { throw ViewerError(.badRequest, "The body is not JSON: \(error)") }
+            let revision = node["revision"]?.integer
+            guard revision != nil || node["revision"] == nil else {
+                throw ViewerError(.badRequest, "'revision' must be a number.")
+            }
+            try editor.undo(redoing: redoing, revision: revision)
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
         }
 

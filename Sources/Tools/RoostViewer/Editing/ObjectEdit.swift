@@ -107,12 +107,14 @@
         private static func id(
             _ node: JSONNode, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
         ) throws(ViewerError) -> ObjectID {
-            let name = node["entity"]?.text.map { EntityName($0) } ?? entity.name
-            guard let key = node["key"]?.integer, key > 0, let own = model.entity(name), entity.includes(own.number)
+            // Compared as texts: a name that is made of a text stays in memory.
+            let name = node["entity"]?.text ?? entity.name.text
+            guard let key = node["key"]?.integer, key > 0,
+                let own = model.entities.first(where: { $0.name.text == name }), entity.includes(own.number)
             else {
                 throw ViewerError(.badRequest, "This needs an object of \(entity.name).")
             }
-            return ObjectID(name, key: key)
+            return ObjectID(own.name, key: key)
         }
 
         // MARK: Applying

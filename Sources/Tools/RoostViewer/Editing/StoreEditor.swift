@@ -87,7 +87,7 @@
                 }
                 undo.endGroup()
                 if case .failure = result {
-                    // Without a change there is no step, and what was undone before can still be redone.
+                    // Nothing was changed, so no step was recorded: what was undone before can still be redone.
                     guard context.hasChanges else { return try result.get() }
                     takeBack(context) { undo.undo() }
                     steps.withLock { $0.undone = [] }
@@ -161,7 +161,7 @@
         /// steps.
         private func takeBack(_ context: ManagedObjectContext, _ step: () -> Void) {
             step()
-            // The error of the save before it is the one that is reported.
+            // The caller reports the error of the save that failed before.
             try? context.save()
             guard context.hasChanges else { return }
             context.rollback()

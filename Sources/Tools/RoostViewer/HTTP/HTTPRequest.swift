@@ -1,4 +1,6 @@
 #if Interactive
+    internal import Foundation
+
     /// A request of a browser or of a program.
     struct HTTPRequest: Sendable {
         /// `GET`, `POST`, `PATCH`, `DELETE` or another one, in upper case.
@@ -62,25 +64,11 @@
             return number
         }
 
-        /// A text without percent encoding; nil where it is not UTF-8 then.
+        /// A text without percent encoding; nil where it is not UTF-8 then, or has a NUL.
         private static func decoded(_ text: Substring, isQuery: Bool = false) -> String? {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(text.utf8.count)
-            var rest = text.utf8[...]
-            while let byte = rest.popFirst() {
-                switch byte {
-                case UInt8(ascii: "%"):
-                    guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, !digits.hasPrefix("+"),
-                        let value = UInt8(digits, radix: 16)
-                    else { return nil }
-                    bytes.append(value)
-                    rest = rest.dropFirst(2)
-                case UInt8(ascii: "+") where isQuery: bytes.append(UInt8(ascii: " "))
-                default: bytes.append(byte)
-                }
-            }
-            guard !bytes.contains(0) else { return nil }
-            return String(validating: bytes, as: UTF8.self)
+            let written = isQuery ? text.replacing("+", with: " ") : text
+            guard let decoded = String(written).removingPercentEncoding, !decoded.utf8.contains(0) else { return nil }
+            return decoded
         }
     }
 #endif

@@ -73,8 +73,13 @@
                 context.release()
                 throw Self.refusal(errno, port)
             }
-            (self.daemon, self.context) = (daemon, context)
             self.port = roost_http_port(daemon)
+            guard self.port != 0 else {
+                MHD_stop_daemon(daemon)
+                context.release()
+                throw StoreError(.ioFailure, "The system does not say at which port the server listens. Choose one.")
+            }
+            (self.daemon, self.context) = (daemon, context)
         }
 
         private static func refusal(_ code: Int32, _ port: UInt16) -> StoreError {

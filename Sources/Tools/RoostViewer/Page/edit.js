@@ -71,7 +71,7 @@ class ValueField extends Field {
         const attributes = { id, "data-focus": `field ${property.name}`, "aria-describedby": `${id}-problem`,
             placeholder: hints[property.type] ?? null, dir: "auto", spellcheck: property.type === "string" ? "true" : "false" };
         const on = { input: () => this.set(this.input.value) };
-        if (property.type === "bool") {
+        if (property.type === "boolean") {
             this.input = h("select", { ...attributes, on }, h("option", { value: "" }, "–"), h("option", { value: "true" }, "true"), h("option", { value: "false" }, "false"));
         } else if (property.type === "string" || property.type === "transformable") {
             this.input = h("textarea", { ...attributes, rows: 1, on });
@@ -88,7 +88,7 @@ class ValueField extends Field {
 
     set(value) {
         // An empty choice of a truth value is none.
-        this.current = this.property.type === "bool" && value === "" ? null : value;
+        this.current = this.property.type === "boolean" && value === "" ? null : value;
         this.draw();
         this.changed(this);
     }
@@ -314,7 +314,7 @@ function makeFields(object, at, changed) {
         if (property.kind === "toOne") return [new ToOneField(property, object, at, id, changed)];
         if (property.kind === "toMany") return [new ToManyField(property, object, at, id, changed)];
         if (property.type === "composite") return compositeFields(property, object, at, id, changed);
-        if (property.type === "binary" || property.type === "transformable") return [new DataField(property, object, at, id, changed)];
+        if (property.type === "binaryData" || property.type === "transformable") return [new DataField(property, object, at, id, changed)];
         if (property.isTooLong) return [new ReadOnlyField(property, object, at, id, "is too long to be edited here")];
         return [new ValueField(property, object, id, changed)];
     });

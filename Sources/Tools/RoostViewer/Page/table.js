@@ -174,7 +174,7 @@ function columnMenu(place, data) {
 }
 
 function canHaveFacet(column) {
-    return column.kind === "toOne" || (column.kind === "attribute" && !["binary", "composite", "transformable"].includes(column.type));
+    return column.kind === "toOne" || (column.kind === "attribute" && !["binaryData", "composite", "transformable"].includes(column.type));
 }
 
 function facetMenu(place, data) {

@@ -6,7 +6,7 @@ import { path, objectPath } from "./router.js";
 const pictures = new Set(["png", "jpeg", "gif", "webp"]);
 /// The most bytes in the view of an object; the view of the value has a dump.
 const shownBytes = 64;
-const numeric = new Set(["int16", "int32", "int64", "double", "float", "decimal"]);
+const numeric = new Set(["integer16", "integer32", "integer64", "double", "float", "decimal"]);
 
 export function isNumeric(type) { return numeric.has(type); }
 export function isPicture(value) { return pictures.has(value?.kind); }

@@ -30,6 +30,7 @@
 
         /// The entity with a name.
         func entity(_ name: String) throws(ViewerError) -> ManagedObjectModel.Entity {
+            // Compared as texts: a name that is made of a text stays in memory.
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
             let hint =
                 nearestName(to: name, among: model.entities.map(\.name.text)).map { " Did you mean '\($0)'?" } ?? ""

@@ -2,6 +2,7 @@
     internal import Foundation
     internal import RoostCore
     internal import RoostJSONText
+    internal import RoostQuery
 
     /// The model of a store, for the page to draw.
     struct ModelView {
@@ -45,12 +46,12 @@
         ) -> JSONNode {
             let writer = CellWriter(titles: ObjectTitles(model))
             return JSONNode([
-                "name": JSONNode(attribute.name), "type": JSONNode(TableColumn.name(of: attribute.type)),
+                "name": JSONNode(attribute.name), "type": JSONNode(attribute.type.name),
                 "isOptional": JSONNode(attribute.isOptional),
                 "default": writer.node(attribute.defaultValue, type: attribute.type, elements: attribute.elements),
                 "isDerived": JSONNode(attribute.derivationExpression != nil),
                 "isTransient": JSONNode(attribute.isTransient), "isInherited": JSONNode(isInherited),
-                "isIndexed": JSONNode(TableColumn.isIndexed(attribute.name, entity)),
+                "isIndexed": JSONNode(MissingIndex.isIndexed(attribute.name, of: entity)),
                 "limits": JSONNode(Self.limits(of: attribute)),
                 "elements": JSONNode(list: attribute.elements.map(ObjectView.element)),
             ])

@@ -90,7 +90,7 @@
             switch column.content {
             case .attribute(let attribute):
                 add("kind", JSONNode("attribute"))
-                add("type", JSONNode(TableColumn.name(of: attribute.type)))
+                add("type", JSONNode(attribute.type.name))
                 add("isOptional", JSONNode(attribute.isOptional))
                 add("isDerived", JSONNode(attribute.derivationExpression != nil))
                 add("limits", JSONNode(ModelView.limits(of: attribute)))
@@ -117,7 +117,7 @@
 
         static func element(_ attribute: AttributeDescription) -> JSONNode {
             JSONNode([
-                "name": JSONNode(attribute.name), "type": JSONNode(TableColumn.name(of: attribute.type)),
+                "name": JSONNode(attribute.name), "type": JSONNode(attribute.type.name),
                 "isOptional": JSONNode(attribute.isOptional),
             ])
         }
@@ -127,7 +127,7 @@
         ) -> JSONNode {
             JSONNode([
                 "name": JSONNode(attribute.name), "kind": JSONNode("attribute"),
-                "type": JSONNode(TableColumn.name(of: attribute.type)), "declaredBy": JSONNode(entity.name.text),
+                "type": JSONNode(attribute.type.name), "declaredBy": JSONNode(entity.name.text),
                 "isOptional": JSONNode(attribute.isOptional), "isTransient": JSONNode(true), "value": .null,
             ])
         }

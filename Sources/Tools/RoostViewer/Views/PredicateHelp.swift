@@ -165,6 +165,7 @@
 
         private func completions(_ word: (path: [String], last: String)) -> [Completion] {
             var all: [Completion] = []
+            if isInQuotes { return [] }
             if !word.path.isEmpty {
                 all = properties(after: word.path)
             } else {
@@ -181,11 +182,19 @@
             return all.filter { $0.text.lowercased().hasPrefix(prefix) && $0.text != word.last }
         }
 
+        /// Whether the cursor is in a text that is not at its end.
+        private var isInQuotes: Bool {
+            guard let last = Self.tokens(before).last, let quote = last.first, "\"'".contains(quote) else {
+                return false
+            }
+            return last.count == 1 || last.last != quote
+        }
+
         private func properties(of entity: ManagedObjectModel.Entity) -> [Completion] {
             TableColumn.all(of: entity).map { column in
                 switch column.content {
                 case .attribute(let attribute):
-                    Completion(text: column.name, kind: "property", detail: TableColumn.name(of: attribute.type))
+                    Completion(text: column.name, kind: "property", detail: attribute.type.name)
                 case .toOne(let relationship):
                     Completion(
                         text: column.name, kind: "property",
@@ -208,7 +217,7 @@
                     current = model.entities[relationship.destination]
                 } else if let attribute = current.attribute(atPath: path[position...].joined(separator: ".")) {
                     return attribute.elements.map {
-                        Completion(text: $0.name, kind: "property", detail: TableColumn.name(of: $0.type))
+                        Completion(text: $0.name, kind: "property", detail: $0.type.name)
                     }
                 } else {
                     return []

@@ -2,6 +2,7 @@
     internal import Foundation
     internal import RoostCore
     internal import RoostJSONText
+    internal import RoostSystem
 
     /// The whole value of an attribute.
     struct PropertyView {
@@ -32,7 +33,7 @@
                     "owner": titles.node(record.id),
                     "property": JSONNode([
                         "name": JSONNode(attribute.name), "kind": JSONNode("attribute"),
-                        "type": JSONNode(TableColumn.name(of: attribute.type)),
+                        "type": JSONNode(attribute.type.name),
                         "isOptional": JSONNode(attribute.isOptional),
                         "value": writer.node(value, type: attribute.type, elements: attribute.elements),
                     ]), "formatted": JSONNode(bytes.flatMap { PropertyForms.formatted($0) }), "hexdump": JSONNode(dump),
@@ -53,7 +54,7 @@
             return HTTPResponse(
                 type: image ?? "application/octet-stream", bytes,
                 headers: [
-                    ("Content-Disposition", "\(disposition); filename*=UTF-8''\(Self.encoded(name))"),
+                    ("Content-Disposition", "\(disposition); filename*=UTF-8''\(Hexadecimal.percentEncoded(name))"),
                     ("Content-Security-Policy", PageFiles.valuePolicy),
                 ])
         }
@@ -64,14 +65,6 @@
             case .string(let text), .uri(let text): Array(text.utf8)
             default: nil
             }
-        }
-
-        private static func encoded(_ name: String) -> String {
-            name.utf8.map { byte in
-                let character = Character(Unicode.Scalar(byte))
-                return byte < 128 && (character.isLetter || character.isNumber || "-._".contains(character))
-                    ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-            }.joined()
         }
     }
 #endif

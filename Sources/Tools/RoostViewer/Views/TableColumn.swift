@@ -1,6 +1,7 @@
 #if Interactive
     internal import RoostCore
     internal import RoostJSONText
+    internal import RoostQuery
 
     /// A property as the column of a table.
     struct TableColumn {
@@ -25,17 +26,13 @@
             let attributes = entity.attributes.filter(\.isStored)
             let sorted = attributes.filter { $0.name == title } + attributes.filter { $0.name != title }
             return sorted.map {
-                TableColumn(name: $0.name, content: .attribute($0), isIndexed: isIndexed($0.name, entity))
+                TableColumn(
+                    name: $0.name, content: .attribute($0), isIndexed: MissingIndex.isIndexed($0.name, of: entity))
             }
                 + entity.relationships.filter { !$0.isToMany }
                 .map { TableColumn(name: $0.name.name, content: .toOne($0), isIndexed: true) }
                 + entity.relationships.filter(\.isToMany)
                 .map { TableColumn(name: $0.name.name, content: .toMany($0), isIndexed: false) }
-        }
-
-        static func isIndexed(_ name: String, _ entity: ManagedObjectModel.Entity) -> Bool {
-            entity.fetchIndexes.contains { $0.declaration.elements.first?.property == name }
-                || entity.uniquenessConstraints.contains { $0.attributes.first == name }
         }
 
         /// The columns that a request chooses.
@@ -81,7 +78,7 @@
             var (kind, typeName, destination, isDerived) = ("attribute", String?.none, String?.none, false)
             switch content {
             case .attribute(let attribute):
-                typeName = Self.name(of: attribute.type)
+                typeName = attribute.type.name
                 isDerived = attribute.derivationExpression != nil
             case .toOne(let relationship), .toMany(let relationship):
                 kind = relationship.isToMany ? "toMany" : "toOne"
@@ -100,27 +97,6 @@
             case .attribute(let attribute):
                 ![.binaryData, .transformable, .composite, .objectID, .undefined].contains(attribute.type)
             case .toOne, .toMany: false
-            }
-        }
-
-        static func name(of type: AttributeType) -> String {
-            switch type {
-            case .undefined: "undefined"
-            case .integer16: "int16"
-            case .integer32: "int32"
-            case .integer64: "int64"
-            case .decimal: "decimal"
-            case .double: "double"
-            case .float: "float"
-            case .string: "string"
-            case .boolean: "bool"
-            case .date: "date"
-            case .binaryData: "binary"
-            case .uuid: "uuid"
-            case .uri: "uri"
-            case .transformable: "transformable"
-            case .objectID: "objectID"
-            case .composite: "composite"
             }
         }
     }

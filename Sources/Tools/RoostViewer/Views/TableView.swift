@@ -55,7 +55,7 @@
             hasPlan = request.value("plan") == "1"
             var fetch = FetchRequest(entity.name)
             if let whereText { fetch.predicate = try PredicateHelp.predicate(whereText, entity, viewed.model) }
-            if let sortText { fetch.sortDescriptors = try SortText.descriptors(sortText) }
+            if let sortText { fetch.sortDescriptors = try SortText.descriptors(sortText, of: entity) }
             self.fetch = fetch
         }
 

@@ -142,10 +142,7 @@
 
         /// An object that a text such as `Album/p5` names.
         private func object(_ text: String) -> JSONNode {
-            guard let slash = text.lastIndex(of: "/"), let key = Int64(text[slash...].dropFirst(2)) else {
-                return .null
-            }
-            return HistoryView.object(ObjectID(EntityName(String(text[..<slash])), key: key))
+            ObjectID(description: text).map(HistoryView.object) ?? .null
         }
     }
 #endif

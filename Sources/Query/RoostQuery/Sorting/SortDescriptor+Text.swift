@@ -1,0 +1,42 @@
+package import RoostCore
+
+extension FetchRequest.SortDescriptor {
+    /// Reads one part of an order as people write it: `year`, `-title[cd]`.
+    ///
+    /// A hyphen before the name means descending, and letters in brackets after it are the options
+    /// of comparisons. A text that is the name of a property as a whole means that property, in
+    /// ascending order. Brackets with other letters stay in the name, which the request then
+    /// refuses.
+    ///
+    /// - Parameters:
+    ///   - text: The part, without blanks around it.
+    ///   - entity: The entity whose objects are sorted.
+    package init(text: String, of entity: ManagedObjectModel.Entity) {
+        guard entity.layout.field(text) == nil else {
+            self.init(text)
+            return
+        }
+        let isDescending = text.hasPrefix("-")
+        let (name, options) = Self.options(isDescending ? String(text.dropFirst()) : text, entity)
+        self.init(name, ascending: !isDescending, options: options)
+    }
+
+    private static func options(
+        _ text: String, _ entity: ManagedObjectModel.Entity
+    ) -> (String, FetchRequest.Comparison.Options) {
+        guard entity.layout.field(text) == nil, text.hasSuffix("]"), let open = text.lastIndex(of: "[") else {
+            return (text, [])
+        }
+        var options: FetchRequest.Comparison.Options = []
+        for letter in text[text.index(after: open)...].dropLast() {
+            switch letter {
+            case "c": options.insert(.caseInsensitive)
+            case "d": options.insert(.diacriticInsensitive)
+            case "n": options.insert(.normalized)
+            case "l": options.insert(.localized)
+            default: return (text, [])
+            }
+        }
+        return (String(text[..<open]), options)
+    }
+}
