@@ -12,7 +12,7 @@ struct ConcurrencyTests {
         try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
     }
 
-    @Test("A background context inserts, and the view context sees it after its event")
+    @Test("the view context shows what a background context saved after its next event")
     @MainActor
     func background() async throws {
         let container = try container()
@@ -36,7 +36,7 @@ struct ConcurrencyTests {
         #expect(artist.name == "Ella")
     }
 
-    @Test("The view context ends an event that only read, so that it keeps no state of the store")
+    @Test("the view context ends an event that only read, and keeps no snapshot")
     @MainActor
     func readingEvent() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "graph-\(UUID().uuidString)")
@@ -67,7 +67,7 @@ struct ConcurrencyTests {
         for _ in 1...10 { await Task { @MainActor in await Task.yield() }.value }
     }
 
-    @Test("perform discards what was not saved")
+    @Test("perform discards changes that were not saved")
     func perform() async throws {
         let container = try container()
         try await container.perform { context in _ = try context.insert("Artist") }
@@ -75,7 +75,7 @@ struct ConcurrencyTests {
         #expect(count == 0)
     }
 
-    @Test("A save in the background leaves later changes pending, and a failed one all of them")
+    @Test("a save in the background writes all changes, or leaves all pending if it fails")
     func saveInBackground() async throws {
         let container = try container()
         let context = container.makeContext()
@@ -104,7 +104,7 @@ struct ConcurrencyTests {
         #expect(try await last.fetchInBackground(Fetch<Artist>(where: "name == 'fits'")).count == 1)
     }
 
-    @Test("A save in the background leaves a value pending that was set after a member was added")
+    @Test("a value set during a save in the background stays pending for the next save")
     @MainActor
     func valueAfterMember() async throws {
         let control = StoreMeter()
@@ -128,7 +128,7 @@ struct ConcurrencyTests {
         #expect(try container.makeContext().count(FetchRequest("Artist", where: "rank == 77")) == 1)
     }
 
-    @Test("An actor of the program owns a context and merges what others save")
+    @Test("an actor that owns a context merges what others save")
     func owner() async throws {
         let container = try container()
         let importer = Importer(container)
@@ -151,7 +151,7 @@ struct ConcurrencyTests {
 
     @Suite("A program that uses an object outside of its isolation, against the compiler")
     struct IsolationCheckTests {
-        @Test("is stopped, if the object belongs to a background context")
+        @Test("using an object of a background context elsewhere stops the program")
         func background() async {
             await #expect(processExitsWith: .failure) {
                 let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
@@ -161,7 +161,7 @@ struct ConcurrencyTests {
             }
         }
 
-        @Test("is stopped, if the object belongs to the view context")
+        @Test("using an object of the view context elsewhere stops the program")
         func view() async {
             await #expect(processExitsWith: .failure) {
                 let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
@@ -171,7 +171,7 @@ struct ConcurrencyTests {
             }
         }
 
-        @Test("is not stopped where the object belongs, on whichever thread the main actor runs")
+        @Test("using an object of the view context on the main actor is allowed")
         func home() async {
             await #expect(processExitsWith: .success) {
                 let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)

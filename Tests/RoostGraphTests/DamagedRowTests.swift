@@ -38,7 +38,7 @@ struct DamagedRowTests {
     }
 
     @Test(
-        "is an error however a context gets it, and a save does not write it back", arguments: ["sqlite", "lmdb"],
+        "a damaged row is an error however a context reads it, and is not saved", arguments: ["sqlite", "lmdb"],
         Way.allCases)
     func reading(_ type: String, _ way: Way) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "damaged-\(UUID().uuidString)")

@@ -64,7 +64,7 @@ struct LongChainTests {
         #expect(wrong == 0)
     }
 
-    @Test("that both sides changed are merged with a notice")
+    @Test("a chain of 20,000 links that both sides changed merges on a small stack")
     func merging() throws {
         try Self.onSmallStack {
             let length = 20_000
@@ -81,7 +81,7 @@ struct LongChainTests {
     }
 
     @Test(
-        "that both sides linked otherwise agree after a save",
+        "a chain that both sides relinked agrees after a save on a small stack",
         arguments: [MergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
     func conflicts(_ policy: MergePolicy) throws {
         try Self.onSmallStack {

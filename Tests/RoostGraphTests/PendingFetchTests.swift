@@ -36,7 +36,7 @@ struct PendingFetchTests {
     ]
 
     /// Every request gives before the save what it gives after it, in another context.
-    @Test("give what they give after the save")
+    @Test("random requests return the same objects before and after the save")
     func saveAndFetch() throws {
         var made = 0
         var number: UInt64 = 0

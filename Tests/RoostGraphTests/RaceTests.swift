@@ -78,7 +78,9 @@ struct RaceTests {
         }
     }
 
-    @Test("leave what ten contexts one after the other leave", arguments: ["memory", "sqlite", "lmdb"])
+    @Test(
+        "ten concurrent contexts leave the content that ten successive contexts leave",
+        arguments: ["memory", "sqlite", "lmdb"])
     func race(_ type: String) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "race-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -13,7 +13,7 @@ import Testing
 struct UndoAttackTests {
     // MARK: Observers and hooks
 
-    @Test("An observer can take back the event that it is told about")
+    @Test("an observer can undo the event that it observes")
     func undoInObserver() throws {
         let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
@@ -31,7 +31,7 @@ struct UndoAttackTests {
         #expect(undo.canRedo)
     }
 
-    @Test("An observer that takes back the event at the end of a group does not break later groups")
+    @Test("an observer that undoes the event at a group's end does not break later groups")
     func undoAtEndOfGroup() throws {
         let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
@@ -53,7 +53,7 @@ struct UndoAttackTests {
         #expect(album.title == "good")
     }
 
-    @Test("A hook that is called by undo cannot mix up the order of the steps")
+    @Test("a hook that calls undo during undo keeps the order of the steps")
     func undoInHook() throws {
         let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
@@ -72,7 +72,7 @@ struct UndoAttackTests {
         #expect(note.title == "c" && !undo.canRedo)
     }
 
-    @Test("An observer can end or move the stack during undo, which then has no steps")
+    @Test("an undo stack that an observer moves to another context during undo has no steps")
     func moveInObserver() throws {
         let (container, context, undo) = try UndoSample.make()
         let other = container.makeContext()
@@ -89,7 +89,7 @@ struct UndoAttackTests {
         #expect(album.title == "one")
     }
 
-    @Test("A reset by an observer of undo leaves no step")
+    @Test("a reset by an observer during undo leaves no step")
     func resetInObserver() throws {
         let (_, context, undo) = try UndoSample.make()
         let album: Album = try context.insert()
@@ -103,7 +103,7 @@ struct UndoAttackTests {
         #expect(album.context == nil && !context.hasChanges)
     }
 
-    @Test("A hook that is called after a save can take back a deletion of that save")
+    @Test("a didSave hook can undo a deletion of its save")
     func undoInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let (first, second): (Note, Note) = (try context.insert(), try context.insert())
@@ -125,7 +125,7 @@ struct UndoAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["3"])
     }
 
-    @Test("An object that changes in its hook after a save is in the next save once")
+    @Test("an object that its didSave hook changes is part of the next save")
     func changeInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
@@ -145,7 +145,7 @@ struct UndoAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["2"])
     }
 
-    @Test("An insertion that is taken back in the hook after its save is deleted by the next save")
+    @Test("an insertion that a didSave hook undoes is deleted by the next save")
     func undoInsertionInDidSave() throws {
         let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
@@ -161,7 +161,7 @@ struct UndoAttackTests {
 
     // MARK: Attributes
 
-    @Test("Redo of an insertion, and undo of a deletion, bring back transient attributes")
+    @Test("redo of an insertion and undo of a deletion restore transient attributes")
     func transients() throws {
         let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
@@ -182,7 +182,7 @@ struct UndoAttackTests {
         #expect(note.title == "1" && note.cached == "c")
     }
 
-    @Test("A transformable attribute shows the value that was set by name")
+    @Test("a transformable attribute that was set by name follows undo and redo")
     func transformable() throws {
         let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
         let note: Note = try context.insert()
@@ -201,7 +201,7 @@ struct UndoAttackTests {
 
     // MARK: Others
 
-    @Test("Undo refers to the stored object that replaced a new one with equal unique values")
+    @Test("undo refers to the stored object that replaced a new one with equal unique values")
     func replaced() throws {
         let (container, context, undo) = try UndoSample.make()
         context.mergePolicy = .mergeByPropertyObjectTrump
@@ -231,7 +231,7 @@ struct UndoAttackTests {
         try context.save()
     }
 
-    @Test("Undo of a saved insertion takes the object out of what others saved since")
+    @Test("undo of a saved insertion clears references that another context saved later")
     func othersAdded() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()
@@ -261,7 +261,7 @@ struct UndoAttackTests {
         }
     }
 
-    @Test("Undo of an insertion leaves no reference that was set while undo was disabled")
+    @Test("undo of an insertion clears references that were set while undo was disabled")
     func disabledReference() throws {
         let (container, context, undo) = try UndoSample.make()
         let track: Track = try context.insert()
@@ -281,7 +281,7 @@ struct UndoAttackTests {
         try context.save()
     }
 
-    @Test("Undo of an insertion ends references without an inverse that were set while undo was disabled")
+    @Test("undo of an insertion clears one-way references that were set while undo was disabled")
     func disabledOneWay() throws {
         let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()
@@ -299,7 +299,7 @@ struct UndoAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Artist>()).map { $0["favorite"] } == [.null])
     }
 
-    @Test("Undo of a deletion that another context made too does not insert the object again")
+    @Test("undo of a deletion does not restore an object that another context also deleted")
     func deletedThere() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()
@@ -344,7 +344,7 @@ struct UndoAttackTests {
         return try seconds(12_000) / few
     }
 
-    @Test("Undo and redo of many insertions take linear time")
+    @Test("undo and redo of many insertions take linear time")
     func manyInsertions() throws {
         let growth = try growth { count in
             let (_, context, undo) = try UndoSample.make()
@@ -370,7 +370,7 @@ struct UndoAttackTests {
         #expect(growth < 10)
     }
 
-    @Test("Steps and children keep references to objects of subentities, in two stores")
+    @Test("undo steps and child contexts keep references to subentities, with two stores")
     func subentities() throws {
         func model() throws -> ManagedObjectModel {
             try ManagedObjectModel(
@@ -438,7 +438,7 @@ struct UndoAttackTests {
 
     // MARK: Memory and time
 
-    @Test("The limit also holds for steps that changed links")
+    @Test("an undo stack's limit also drops steps that changed links")
     func limitOfLinks() throws {
         let (_, context, _) = try UndoSample.make()
         let undo = UndoStack(limit: 1)
@@ -465,7 +465,7 @@ struct UndoAttackTests {
         #expect(undo.depth == 1 && weakAlbum == nil)
     }
 
-    @Test("Undo of many deletions takes no longer if lists were read in between")
+    @Test("undo of many deletions takes linear time if lists were read in between")
     func manyHidden() throws {
         let growth = try growth { count in
             let (_, context, undo) = try UndoSample.make()
@@ -492,7 +492,7 @@ struct UndoAttackTests {
 
     // MARK: Saves in the background, and keys
 
-    @Test("Undo during a save in the background is a change of the next save", arguments: [false, true])
+    @Test("undo during a save in the background is a change of the next save", arguments: [false, true])
     func inFlight(fails: Bool) async throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -546,7 +546,7 @@ struct UndoAttackTests {
         #expect(try before.differences(from: container.makeContext()) == [])
     }
 
-    @Test("Steps hold across the final keys of new objects")
+    @Test("undo steps remain valid when new objects get their final keys")
     func temporaryKeys() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
