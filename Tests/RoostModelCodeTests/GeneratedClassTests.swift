@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Generated classes")
 struct GeneratedClassTests {
-    @Test("the committed classes of the cost tests are what the model of the benchmark gives")
+    @Test("the committed classes of the cost tests match the generator's output")
     func committedClasses() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -17,7 +17,7 @@ struct GeneratedClassTests {
         #expect(try String(contentsOf: committed, encoding: .utf8) == file.text)
     }
 
-    @Test("an entity without inheritance gets a final class with constant places")
+    @Test("an entity without inheritance gets a final class with constant places of its fields")
     func flatEntity() throws {
         let model = try Samples.music()
         let files = try ModelCode(model, source: "Music.roostmodel.json").files(.perEntity)
@@ -91,7 +91,7 @@ struct GeneratedClassTests {
                 """)
     }
 
-    @Test("subentities inherit from the class of the superentity and list its properties first")
+    @Test("classes of subentities inherit from their superentity's class and list its properties first")
     func hierarchy() throws {
         let texts = try Samples.texts(Samples.people(), .singleFile)
         let text = try #require(texts.first)
@@ -128,7 +128,7 @@ struct GeneratedClassTests {
         return try ManagedObjectModel(entities: entities)
     }
 
-    @Test("a class that is written by hand has a generated superclass")
+    @Test("a handwritten class has a generated superclass")
     func handwrittenText() throws {
         let text = try #require(try Samples.texts(handwritten(), .singleFile).first)
         #expect(text.contains("nonisolated class _Person: ManagedObject, ManagedObjectClass {"))
@@ -139,7 +139,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "classes that are written by hand have hooks, and know the names of their properties",
+        "handwritten classes have hooks and know the names of their properties",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func handwrittenClasses() throws {
         let program = """
@@ -159,13 +159,18 @@ struct GeneratedClassTests {
         #expect(output == "name name isKind\nBoss [\"Person\", \"Employee\", \"Boss\"]\n")
     }
 
-    @Test("another value of roostClass, and a name that is taken, are errors")
-    func handwrittenProblems() throws {
+    @Test("an unknown value of roostClass is refused")
+    func unknownRoostClass() throws {
         var entities = try Samples.music().entities.map(\.declaration)
         entities[0].userInfo["roostClass"] = "mine"
         #expect(
             try Samples.message(try ManagedObjectModel(entities: entities)).contains("Use 'handwritten', or remove it.")
         )
+    }
+
+    @Test("a generated superclass cannot have the class name of another entity")
+    func takenSuperclassName() throws {
+        var entities = try Samples.music().entities.map(\.declaration)
         entities[0].userInfo["roostClass"] = "handwritten"
         entities.append(EntityDescription("_Album"))
         #expect(
@@ -173,14 +178,14 @@ struct GeneratedClassTests {
                 "its generated class '_Album' is also the class of entity '_Album'"))
     }
 
-    @Test("a derived attribute has a getter only, and is optional")
+    @Test("the property of a derived attribute is optional and has only a getter")
     func derived() throws {
         let text = try #require(try Samples.texts(Samples.types(superentity: true), .singleFile).first)
         let start = try #require(text.range(of: "var count: Int64? {\n        get { optionalInt64(slot: "))
         #expect(text[start.upperBound...].prefix { $0 != "}" }.contains("set") == false)
     }
 
-    @Test("transient relationships and fetched properties are left out, and a comment names them")
+    @Test("a comment names transient relationships and fetched properties that a class leaves out")
     func leftOut() throws {
         let text = try #require(try Samples.texts(Samples.types(superentity: false), .singleFile).first)
         #expect(text.contains("    // The transient relationship 'weakOther' is left out.\n"))
@@ -189,7 +194,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "all types, optional and mandatory, pass the type checker",
+        "generated classes with attributes of all types pass the type checker",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"), arguments: [true, false],
         ModelCode.AccessLevel.allCases)
     func typeCheck(superentity: Bool, access: ModelCode.AccessLevel) throws {
@@ -204,7 +209,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "classes pass the type checker where everything is isolated to the main actor by default",
+        "generated classes pass the type checker with main actor isolation by default",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"), arguments: ModelCode.AccessLevel.allCases)
     func mainActor(access: ModelCode.AccessLevel) throws {
         let options = ["-default-isolation", "MainActor"] + (access == .package ? ["-package-name", "test"] : [])
@@ -212,7 +217,7 @@ struct GeneratedClassTests {
         try SwiftCompiler.expectValid(Samples.texts(Samples.music(), access: access), options: options)
     }
 
-    @Test("public classes with subclasses are open")
+    @Test("generated public classes with subclasses are open")
     func open() throws {
         let text = try #require(try Samples.texts(Samples.people(), access: .public, .singleFile).first)
         #expect(text.contains("\npublic import Foundation\npublic import Roost\n"))
@@ -222,7 +227,7 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "a class finds the names of its own and of inherited properties",
+        "a generated class finds the names of its own and of inherited properties",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func propertyNames() throws {
         let program = """
@@ -250,7 +255,7 @@ struct GeneratedClassTests {
                 """)
     }
 
-    @Test("the same model gives the same text, in whatever order it was declared")
+    @Test("generated code does not depend on the order of declarations in the model")
     func stable() throws {
         let model = try Samples.types(superentity: true)
         let reversed = try ManagedObjectModel(
@@ -265,7 +270,8 @@ struct GeneratedClassTests {
     }
 
     @Test(
-        "an empty model gives an enum without classes", .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH")
+        "an empty model generates an enum that compiles",
+        .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH")
     )
     func empty() throws {
         try SwiftCompiler.expectValid(Samples.texts(ManagedObjectModel(entities: [])))

@@ -24,7 +24,7 @@
             }
         }
 
-        @Test("the classes have the model of the document", arguments: Way.all)
+        @Test("@Model and generated classes have the model of the document", arguments: Way.all)
         func models(_ way: Way) throws {
             let (model, document) = (try way.type.model, try Self.document())
             for (found, expected) in zip(model.entities, document.entities) {
@@ -33,7 +33,7 @@
             #expect(model == document)
         }
 
-        @Test("the generated classes are those of the document")
+        @Test("the committed generated classes match the generator's output")
         func generated() throws {
             let code = ModelCode(try Self.document(), source: "Library.roostmodel.json")
             let file = try #require(try code.files(.singleFile).first)
@@ -42,7 +42,7 @@
             #expect(try String(contentsOf: committed, encoding: .utf8) == file.text)
         }
 
-        @Test("attributes of all types are saved and read", arguments: Way.all)
+        @Test("attributes of all types are saved and read back", arguments: Way.all)
         func attributes(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -82,7 +82,7 @@
             try check(way.type)
         }
 
-        @Test("optional attributes become null, and new objects have defaults", arguments: Way.all)
+        @Test("new objects have defaults, and optional attributes can be set to null", arguments: Way.all)
         func nulls(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -121,7 +121,7 @@
             return thing
         }
 
-        @Test("relationships keep both sides, their order and their rules", arguments: Way.all)
+        @Test("relationships of model classes keep both sides, their order and their rules", arguments: Way.all)
         func relationships(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -158,7 +158,7 @@
             try check(way.type)
         }
 
-        @Test("subclasses have the properties of their superclasses", arguments: Way.all)
+        @Test("model subclasses have the properties and the rules of their superclasses", arguments: Way.all)
         func hierarchy(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -187,7 +187,7 @@
             try check(way.type)
         }
 
-        @Test("key paths have the names of properties, inherited ones too", arguments: Way.all)
+        @Test("model classes name the properties of own and inherited key paths", arguments: Way.all)
         func names(_ way: Way) throws {
             func names(_ type: any ManagedObjectClass.Type, _ paths: [AnyKeyPath]) -> [String?] {
                 paths.map { type.propertyName(of: $0) }
@@ -203,7 +203,7 @@
             try check(way.type)
         }
 
-        @Test("requests use #Predicate and key paths", arguments: Way.all)
+        @Test("a request with #Predicate and key paths fetches the matching objects", arguments: Way.all)
         func predicates(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -221,7 +221,7 @@
             try check(way.type)
         }
 
-        @Test("uniqueness is kept", arguments: Way.all)
+        @Test("a save that breaks a uniqueness constraint of a model class throws", arguments: Way.all)
         func uniqueness(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
