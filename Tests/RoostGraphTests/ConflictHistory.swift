@@ -111,11 +111,11 @@ final class ConflictHistory {
     private func fill() throws {
         let context = container.makeContext()
         for number in [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4] {
-            try Step(kind: 0, a: number, b: 1, c: 0).change(context, &saved)
+            try Step(kind: 0, a: number, b: 1, c: 0).change(context, and: &saved)
         }
         for number in 0..<4 {
             for kind in [5, 9, 11, 13, 17, 18] {
-                try Step(kind: kind, a: number, b: number + 1, c: 1).change(context, &saved)
+                try Step(kind: kind, a: number, b: number + 1, c: 1).change(context, and: &saved)
             }
         }
         try context.save()
@@ -133,7 +133,7 @@ final class ConflictHistory {
     private func change(_ step: Step) throws {
         let lane = lane
         let before = lane.current
-        try step.change(lane.context, &lane.current, sharesTitles: true, endsEvents: true)
+        try step.change(lane.context, and: &lane.current, sharesTitles: true, endsEvents: true)
         let gone = before.nodes.keys.filter { lane.current.nodes[$0] == nil }
         if saved.nodes.contains(where: { id, node in
             before.nodes[id] == nil && lane.base.nodes[id] == nil
@@ -245,6 +245,21 @@ final class ConflictHistory {
         }
     }
 
+    /// A save, with what it must do by the rules.
+    private struct Save {
+        let text: String
+        let policy: PlainPolicy
+        let merge: PlainMerge
+        let base: PlainContent
+        let mine: PlainContent
+        let stored: PlainContent
+        /// The pending objects before the save.
+        let pending: [Set<ObjectID>]
+
+        /// What both sides changed.
+        var report: String { PlainMerge.report(base, mine, stored) }
+    }
+
     private func save(_ policy: PlainPolicy, inBackground: Bool, refreshes: Bool) async throws {
         let lane = lane
         let context = lane.context
@@ -264,45 +279,12 @@ final class ConflictHistory {
                 && !(lane.kept[id]?.isFault ?? true) && lane.kept[id]?.version != version(of: id, reader)
         }
         context.mergePolicy = policy.policy
-        let before = pending(context)
-        let text = "a save with \(policy)\(inBackground ? " in the background" : "")"
-        if let error = await commit(context, inBackground) {
-            outcomes["\(policy): \(error.code)", default: 0] += 1
-            guard merge.codes.contains(error.code) else {
-                throw Problem("\(text) failed: \(error)\n\(PlainMerge.report(base, mine, stored))")
-            }
-            try expectUnchangedStore(text)
-            if policy.fails || !merge.isResolved {
-                guard isPending(before, context) else {
-                    throw Problem("after \(text) other objects are pending: \(pending(context)), not \(before)")
-                }
-                // Places that others gave are merged without a policy, and lists are read again with them.
-                if policy.fails || base == stored { return try check("after \(text) that failed") }
-            }
-            // Some conflicts may be resolved by now.
-            return try rollBack(lane)
-        }
+        let save = Save(
+            text: "a save with \(policy)\(inBackground ? " in the background" : "")", policy: policy,
+            merge: merge, base: base, mine: mine, stored: stored, pending: pending(context))
+        if let error = await commit(context, inBackground) { return try check(save, failedWith: error) }
         outcomes["\(policy): \(merge.isResolved ? "resolved" : "saved")", default: 0] += 1
-        guard merge.codes.isEmpty || merge.isOpen else {
-            throw Problem(
-                "\(text) did not fail, but must with one of \(merge.codes)\n\(PlainMerge.report(base, mine, stored))")
-        }
-        guard !context.hasChanges else {
-            throw Problem(
-                "after \(text), changes are pending: \(context.registeredObjects.filter(\.hasChanges))\n\(PlainMerge.report(base, mine, stored))"
-            )
-        }
-        let fresh = container.makeContext()
-        let actual = try PlainGraph(reading: fresh)
-        let problems =
-            try actual.inconsistencies + actual.wrongDerivations(in: fresh)
-            + PlainContent(actual).sharing.map { "\($0) have one title" }
-            + merge.differences(from: PlainContent(actual))
-        guard problems.isEmpty else {
-            throw Problem(
-                "after \(text), in the store: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))"
-            )
-        }
+        let actual = try contentAfter(save)
         // A save that changes the albums of an artist reads its row.
         let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, stored) }
         saved = actual
@@ -324,6 +306,51 @@ final class ConflictHistory {
         } else {
             lane.base = lane.current
         }
+    }
+
+    /// Checks what a failed save left.
+    private func check(_ save: Save, failedWith error: StoreError) throws {
+        let context = lane.context
+        outcomes["\(save.policy): \(error.code)", default: 0] += 1
+        guard save.merge.codes.contains(error.code) else {
+            throw Problem("\(save.text) failed: \(error)\n\(save.report)")
+        }
+        try expectUnchangedStore(save.text)
+        if save.policy.fails || !save.merge.isResolved {
+            guard isPending(save.pending, context) else {
+                throw Problem(
+                    "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
+            }
+            // Places that others gave are merged without a policy, and lists are read again with them.
+            if save.policy.fails || save.base == save.stored {
+                return try check("after \(save.text) that failed")
+            }
+        }
+        // Some conflicts may be resolved by now.
+        try rollBack(lane)
+    }
+
+    /// Reads the store after a save that succeeded, and checks it.
+    private func contentAfter(_ save: Save) throws -> PlainGraph {
+        let context = lane.context
+        guard save.merge.codes.isEmpty || save.merge.isOpen else {
+            throw Problem("\(save.text) did not fail, but must with one of \(save.merge.codes)\n\(save.report)")
+        }
+        guard !context.hasChanges else {
+            let changed = context.registeredObjects.filter(\.hasChanges)
+            throw Problem("after \(save.text), changes are pending: \(changed)\n\(save.report)")
+        }
+        let fresh = container.makeContext()
+        let actual = try PlainGraph(reading: fresh)
+        let problems =
+            try actual.inconsistencies + actual.wrongDerivations(in: fresh)
+            + PlainContent(actual).sharing.map { "\($0) have one title" }
+            + save.merge.differences(from: PlainContent(actual))
+        guard problems.isEmpty else {
+            throw Problem(
+                "after \(save.text), in the store: \(problems.prefix(6).joined(separator: "; "))\n\(save.report)")
+        }
+        return actual
     }
 
     private func version(of id: ObjectID, _ context: ManagedObjectContext) -> UInt32? {

@@ -56,7 +56,7 @@ final class MergeHistory {
         guard let step = steps.first else { return 0 }
         let (a, b, c) = (step.a, step.b, step.c)
         switch step.kind - Step.changeCount {
-        case ..<0: try step.change(context, &current, endsEvents: isLazy)
+        case ..<0: try step.change(context, and: &current, endsEvents: isLazy)
         case 0:
             context.rollback()
             current = saved
@@ -182,7 +182,7 @@ final class MergeHistory {
             for step in steps {
                 var step = step
                 step.kind %= Step.changeCount
-                try step.change(context, &current, endsEvents: isLazy)
+                try step.change(context, and: &current, endsEvents: isLazy)
             }
             if !isLazy { try check("during a flight") }
             if rollsBack { context.rollback() }

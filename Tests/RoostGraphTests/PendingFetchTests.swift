@@ -47,9 +47,13 @@ struct PendingFetchTests {
             defer { try? container.close() }
             let context = container.makeContext()
             var graph = PlainGraph()
-            for _ in 0..<60 { try Step.random(Array(0..<Step.changeCount), using: &random).change(context, &graph) }
+            for _ in 0..<60 {
+                try Step.random(Array(0..<Step.changeCount), using: &random).change(context, and: &graph)
+            }
             try context.save()
-            for _ in 0..<15 { try Step.random(Array(0..<Step.changeCount), using: &random).change(context, &graph) }
+            for _ in 0..<15 {
+                try Step.random(Array(0..<Step.changeCount), using: &random).change(context, and: &graph)
+            }
             var answers: [(FetchRequest, [ObjectID], Int)] = []
             for _ in 0..<10 {
                 let entity = ["Artist", "Album", "Track"].randomElement(using: &random) ?? "Artist"

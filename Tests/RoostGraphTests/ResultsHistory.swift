@@ -190,26 +190,29 @@ final class ResultsHistory {
             control.failNextCommit()
             try? context.save()
             _ = control.endCommitFailure()
-        default:
-            // An update that fails is made up for.
-            try change(rest.first ?? step, context)
-            control.failNextRead()
-            context.processPendingChanges()
-            _ = control.endReadFailure()
-            _ = try? context.count(FetchRequest("Artist"))
-            if watches.contains(where: { $0.controller.error != nil }) { try watches[0].controller.performFetch() }
-            for watch in watches + childWatches where watch.controller.error != nil {
-                try watch.controller.performFetch()
-            }
+        default: try failUpdate(rest.first ?? step)
         }
         context.processPendingChanges()
+    }
+
+    /// Changes objects while the controllers cannot read, and lets them fetch again.
+    private func failUpdate(_ step: Step) throws {
+        try change(step, context)
+        control.failNextRead()
+        context.processPendingChanges()
+        _ = control.endReadFailure()
+        _ = try? context.count(FetchRequest("Artist"))
+        if watches.contains(where: { $0.controller.error != nil }) { try watches[0].controller.performFetch() }
+        for watch in watches + childWatches where watch.controller.error != nil {
+            try watch.controller.performFetch()
+        }
     }
 
     /// Changes objects as they are in a context.
     private func change(_ step: Step, _ context: ManagedObjectContext) throws {
         guard step.kind < Step.changeCount else { return }
         var graph = try PlainGraph(reading: context)
-        try step.change(context, &graph)
+        try step.change(context, and: &graph)
     }
 
     private func save(_ context: ManagedObjectContext) throws {
