@@ -60,6 +60,15 @@ struct GeneratedClassTests {
             }
         }
 
+
+        """ + albumConstants(title: title, rating: rating, year: year)
+    }
+
+    /// The constants of the class that ``albumText(title:rating:year:)`` returns.
+    private static func albumConstants(
+        title: RecordLayout.Field, rating: RecordLayout.Field, year: RecordLayout.Field
+    ) -> String {
+        """
         nonisolated private enum _AlbumClass {
             static let entityName = EntityName("Album")
             static let shape = ClassShape(entityName, properties: [

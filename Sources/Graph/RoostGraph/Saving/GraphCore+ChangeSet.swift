@@ -69,14 +69,7 @@ extension GraphCore {
                 forCommit || reach?.includes(object.root) ?? true
             else { return }
             let flags = object.flags
-            guard flags.isDisjoint(with: gone) else {
-                guard !flags.contains(.inaccessible) else { return }
-                let row = object.committedRow ?? object.firedRow
-                guard !object.flags.contains(.inaccessible) else { return }
-                pending.changes.delete(object.objectID, version: RowAccess.version(row))
-                pending.deleted.append(object)
-                return
-            }
+            guard flags.isDisjoint(with: gone) else { return collectDelete(of: object, &pending) }
             if object.extra != nil {
                 pending.hasExtras = true
                 try links.collect(object)
@@ -116,15 +109,29 @@ extension GraphCore {
         }
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
-        if forCommit {
-            pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(newReferences)
-            pending.changes.requiresUnreferencedDeletes =
-                !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
-            pending.changes.lastPlaces = expectedPlaces.filter { place in
-                isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
-            }
-        }
+        if forCommit { addExpectations(to: &pending, destinations: newReferences, store: store) }
         return pending
+    }
+
+    private func collectDelete(of object: ManagedObject, _ pending: inout PendingChanges) {
+        guard !object.flags.contains(.inaccessible) else { return }
+        let row = object.committedRow ?? object.firedRow
+        // Reading the row can show that the object no longer exists.
+        guard !object.flags.contains(.inaccessible) else { return }
+        pending.changes.delete(object.objectID, version: RowAccess.version(row))
+        pending.deleted.append(object)
+    }
+
+    /// Adds what a commit relies on: destinations that exist, deletes without references, last
+    /// places.
+    private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
+        let isWholeStore = stores?.stores.count == 1
+        pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
+        pending.changes.requiresUnreferencedDeletes =
+            !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
+        pending.changes.lastPlaces = expectedPlaces.filter { place in
+            isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
+        }
     }
 
     /// Whether a save would insert, delete or update the record of an object.

@@ -1,0 +1,141 @@
+internal import RoostCore
+
+// The members and the order of relationships, which follow exchanged rows and links.
+
+extension GraphCore {
+    /// Lets a list know whether an object is its member, as the object's row says.
+    func settleMember(
+        _ member: ManagedObject, _ field: RecordLayout.Field, of owner: (entity: Int, key: Int64), _ list: Int,
+        _ rest: inout ExchangeRest
+    ) {
+        if isPlanted(.undoesOneSide) { return }
+        let isPresent = member.flags.isDisjoint(with: [.orphan, .deleted])
+        let isMember = isPresent && member.row.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+        let isStored =
+            member.flags.isDisjoint(with: [.orphan, .inserted])
+            && member.committedRow.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+        let difference: Members.Difference = isMember == isStored ? .none : isMember ? .added : .removed
+        guard difference != .none || registered(table.root(owner.entity), owner.key) != nil else { return }
+        let object = object(owner.entity, owner.key)
+        setMember(member.key, of: object, list, isMember: isMember, difference: difference, &rest)
+    }
+
+    private func setMember(
+        _ key: Int64, of owner: ManagedObject, _ list: Int, isMember: Bool, difference: Members.Difference?,
+        _ rest: inout ExchangeRest
+    ) {
+        guard !owner.flags.contains(.orphan) else { return }
+        let isOrdered = model.relationships[list].isOrdered
+        let extra = owner.requireExtra()
+        var index = extra.members.firstIndex { $0.relationship == list }
+        if index == nil {
+            guard difference != Members.Difference.none else { return }
+            extra.members.append((list, Members()))
+            index = extra.members.count - 1
+        }
+        guard let index else { return }
+        if let difference, extra.members[index].state.inFlight == nil {
+            extra.members[index].state.set(difference, of: key, isOrdered: isOrdered)
+        } else if isMember {
+            extra.members[index].state.add(key, isOrdered: isOrdered)
+        } else {
+            extra.members[index].state.remove(key, isOrdered: isOrdered)
+        }
+        observation?.note(owner, .members(list))
+        if isOrdered { rest.lists.insert(ExchangedList(owner: owner, relationship: list)) }
+        rest.affected.append(owner)
+        announce(owner)
+    }
+
+    /// Puts the lists of an object that is back, or not there any more, in order.
+    func joinLists(_ object: ManagedObject, _ rest: inout ExchangeRest) {
+        guard let row = object.row else { return }
+        for field in object.info.referenceFields {
+            guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse,
+                let owner = RowAccess.reference(row, field), model.relationships[inverse].isToMany
+            else { continue }
+            settleMember(object, field, of: owner, inverse, &rest)
+        }
+    }
+
+    func exchangeLinks(_ record: UndoRecord, isExact: Bool, _ rest: inout ExchangeRest) {
+        let order = Array(record.links.indices)
+        for index in record.isReversed ? order : order.reversed() {
+            let link = record.links[index]
+            guard !link.owner.flags.contains(.orphan) else { continue }
+            func state() -> Members? {
+                link.owner.extra?.members.first { $0.relationship == link.relationship }?.state
+            }
+            if !isExact, state()?.knows(link.key) == nil {
+                _ = latching { () throws(StoreError) in try memberKeys(of: link.owner, link.relationship) }
+            }
+            let now = isMember(link.key, of: link.owner, state())
+            record.links[index].wasMember = now
+            record.links[index].difference = state()?.difference(of: link.key) ?? .none
+            // What is still unknown was not saved since, so the store has it as it had it then.
+            if isExact || link.wasMember == nil {
+                setMember(
+                    link.key, of: link.owner, link.relationship, isMember: link.wasMember ?? false,
+                    difference: link.difference, &rest)
+            } else if let isMember = link.wasMember, now != isMember {
+                setMember(
+                    link.key, of: link.owner, link.relationship, isMember: isMember, difference: nil, &rest)
+            }
+        }
+    }
+
+    /// Gives objects that are inserted again after a saved deletion the members that they had.
+    func restoreContents(_ record: UndoRecord, _ returned: Set<ManagedObject>, _ rest: inout ExchangeRest) {
+        for contents in record.contents where returned.contains(contents.owner) {
+            guard contents.owner.flags.contains(.inserted) || contents.owner.extra?.isReturning ?? false else {
+                continue
+            }
+            let relationship = model.relationships[contents.relationship]
+            if case .links = relationship.storage {
+                for key in contents.keys {
+                    setMember(
+                        key, of: contents.owner, contents.relationship, isMember: true, difference: .added, &rest)
+                }
+            }
+            guard relationship.isOrdered else { continue }
+            arrange(
+                ExchangedList(owner: contents.owner, relationship: contents.relationship),
+                Members.Order(current: contents.keys, appended: contents.keys), &rest)
+        }
+    }
+
+    func arrange(_ list: ExchangedList, _ order: Members.Order?, _ rest: inout ExchangeRest) {
+        rest.lists.remove(list)
+        guard !list.owner.flags.contains(.orphan), let extra = list.owner.extra,
+            let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
+        else { return }
+        let order = isPlanted(.undoForgetsOrder) ? nil : order
+        extra.members[index].state.arrange(order ?? extra.members[index].state.order)
+        observation?.note(list.owner, .members(list.relationship))
+        rest.affected.append(list.owner)
+    }
+
+    /// Lets both sides of one-to-one relationships agree, if another context changed one of them.
+    ///
+    /// What the step restores holds.
+    func settlePairs(_ pairs: [ExchangedPair]) {
+        for pair in pairs {
+            let (object, relationship) = (pair.object, pair.relationship)
+            guard object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]),
+                let inverse = model.relationships[relationship].inverse,
+                let field = object.info.references[relationship]
+            else { continue }
+            let reference = RowAccess.reference(object.firedRow, field)
+            if let former = pair.former, former.key != reference?.key { clear(former, inverse, ifItIs: object.key) }
+            guard let (entity, key) = reference else { continue }
+            let partner = self.object(entity, key)
+            guard partner.flags.isDisjoint(with: [.deleted, .inaccessible]),
+                let back = partner.info.references[inverse]
+            else { continue }
+            let other = RowAccess.reference(partner.firedRow, back)
+            guard other?.key != object.key else { continue }
+            if let other { clear(self.object(other.entity, other.key), relationship, ifItIs: partner.key) }
+            setReference(of: partner, inverse, to: object)
+        }
+    }
+}
