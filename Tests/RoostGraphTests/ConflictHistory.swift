@@ -96,7 +96,8 @@ final class ConflictHistory {
             if count != found.count { problems.append("the count of \(entity) is \(count), not \(found.count)") }
             var wanted = Set(saved.ids(entity)).filter { base.rows[$0] == nil || mine.rows[$0] != nil }
             wanted.formUnion(mine.rows.keys.filter { mine.rows[$0]?.entity == entity && base.rows[$0] == nil })
-            // An object that was changed here and deleted there is neither in the store nor deleted here.
+            // An object that was changed here and deleted there is neither in the store nor deleted
+            // here.
             let open = mine.rows.keys.filter { saved.nodes[$0] == nil && base.rows[$0] != nil }
             if Set(found).subtracting(open) != wanted.subtracting(open) {
                 problems.append("\(entity): fetched \(found), not \(wanted); pending are \(pending(context))")
@@ -256,7 +257,7 @@ final class ConflictHistory {
         /// The pending objects before the save.
         let pending: [Set<ObjectID>]
 
-        /// What both sides changed.
+        /// The changes of both sides, for messages.
         var report: String { PlainMerge.report(base, mine, stored) }
     }
 
@@ -290,8 +291,8 @@ final class ConflictHistory {
         saved = actual
         lane.hasStrangers = false
         if policy.isMine, !merge.ghosts.isEmpty {
-            // An object that is inserted again has version 1, as it can have in contexts that read it before: stores
-            // cannot see these conflicts.
+            // An object that is inserted again has version 1, as it can have in contexts that read
+            // it before: stores cannot see these conflicts.
             for other in lanes where other !== lane { reset(other) }
         }
         if context.mergesChangesAutomatically {
@@ -321,7 +322,8 @@ final class ConflictHistory {
                 throw Problem(
                     "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
             }
-            // Places that others gave are merged without a policy, and lists are read again with them.
+            // Places that others gave are merged without a policy, and lists are read again with
+            // them.
             if save.policy.fails || save.base == save.stored {
                 return try check("after \(save.text) that failed")
             }

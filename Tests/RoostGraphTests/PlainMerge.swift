@@ -313,7 +313,8 @@ struct PlainMerge {
                 codes.insert(.constraintViolation)
                 continue
             }
-            // If this side changed or deleted the stored one too, the rules do not say which comes first.
+            // If this side changed or deleted the stored one too, the rules do not say which comes
+            // first.
             if changed.contains(survivor) || mine.rows[survivor] == nil && base.rows[survivor] != nil {
                 isOpen = true
                 codes.formUnion([.constraintViolation, .conflict, .objectNotFound, .deleteDenied])

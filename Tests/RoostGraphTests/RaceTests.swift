@@ -56,7 +56,8 @@ struct RaceTests {
             for old in try context.fetch(Fetch<Album>(where: "title == \(title)")) { context.delete(old) }
         }
         _ = artist.albums.count
-        // A store with one writer may be busy, and an album that is counted may go meanwhile: the changes stay pending.
+        // A store with one writer may be busy, and an album that is counted may go meanwhile: the
+        // changes stay pending.
         var attempt = 0
         while true {
             do throws(StoreError) {

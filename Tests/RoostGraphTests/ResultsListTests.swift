@@ -137,7 +137,8 @@ struct ResultsListTests {
                 let whole = fetched.difference(
                     from: Self.list(oldRows, isOneSection: isOneSection), touched: Set(touched.keys), model: model)
                 var problems = Self.problems(whole, from: old, to: new, touched: ids, edge: edge)
-                // The difference worked out from the changes. A window that loses rows is fetched anew.
+                // The difference worked out from the changes. A window that loses rows is fetched
+                // anew.
                 let isLost = limit.map { oldRows.count == $0 } ?? false
                 if isLost {
                     list = fetched

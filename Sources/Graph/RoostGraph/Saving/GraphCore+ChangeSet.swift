@@ -16,7 +16,8 @@ struct PendingChanges {
     ///
     /// Their relationships can differ.
     var unwritten = UncountedObjects()
-    /// Whether any of these objects has to-many relationships, or other parts that few objects have.
+    /// Whether any of these objects has to-many relationships, or other parts that few objects
+    /// have.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
@@ -168,7 +169,8 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key) {
-                // An object that the same save inserts exists; one that it deletes is reported by the store.
+                // An object that the same save inserts exists; one that it deletes is reported by
+                // the store.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-// Taking back what events changed. Rows are exchanged where that is enough; where references differ,
-// the lists at the other ends follow.
+// Undo and redo of events. Rows are exchanged where that is enough. Where references differ, the
+// lists at the other ends are changed too.
 
 extension GraphCore {
-    /// A list whose members follow from the rows of its members, and changed.
+    /// A changed relationship whose members follow from the rows of the members.
     struct ExchangedList: Hashable {
         let owner: ManagedObject
         let relationship: Int
@@ -18,7 +18,7 @@ extension GraphCore {
         let former: ManagedObject?
     }
 
-    /// The work that an exchange has still to do.
+    /// The remaining work of an exchange.
     struct ExchangeRest {
         /// The objects whose state is to be worked out.
         var affected: [ManagedObject] = []
@@ -26,17 +26,17 @@ extension GraphCore {
         var lists: Set<ExchangedList> = []
         /// The one-to-one references that changed.
         var pairs: [ExchangedPair] = []
-        /// Whether objects are in the list of changed ones that have no changes.
+        /// Whether the list of changed objects contains objects without changes.
         var hasUnchanged = false
-        /// Whether an object without changes got some again, so that it can be in the list twice.
+        /// Whether such an object changed again, so that the list can contain it twice.
         var hasRepeated = false
     }
 
-    /// Exchanges what a record has and what the objects have.
+    /// Exchanges the content of a record and that of its objects.
     ///
     /// - Parameters:
-    ///   - record: What objects were; it then has what they are now.
-    ///   - others: Takes what other objects were that have to change, too.
+    ///   - record: The former state of objects; afterwards it has their present state.
+    ///   - others: Gets the former state of other objects that have to change too.
     func exchange(_ record: UndoRecord, others: UndoRecord) {
         let former = undoRecord
         undoRecord = nil
@@ -56,11 +56,12 @@ extension GraphCore {
         }
         exchangeRows(record, isExact: isExact, &rest, &kept)
         for object in returned { joinLists(object, &rest) }
-        // The contents are those at the deletion; links are what they were at the beginning of the event.
+        // The contents are those at the deletion; links are what they were at the beginning of the
+        // event.
         restoreContents(record, Set(returned), &rest)
         exchangeLinks(record, isExact: isExact, &rest)
         show(returned)
-        // Before objects leave, which ends their values.
+        // Before objects leave the context, which discards their transient values.
         exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
@@ -139,7 +140,7 @@ extension GraphCore {
         }
     }
 
-    /// Works out which objects have changes now.
+    /// Updates the list of changed objects.
     private func settle(_ rest: inout ExchangeRest, _ kept: Set<ObjectIdentifier>) {
         for object in rest.affected {
             guard object.flags.isDisjoint(with: [.orphan, .inserted, .deleted]) else { continue }

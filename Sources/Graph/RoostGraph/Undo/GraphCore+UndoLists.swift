@@ -3,7 +3,7 @@ internal import RoostCore
 // The members and the order of relationships, which follow exchanged rows and links.
 
 extension GraphCore {
-    /// Lets a list know whether an object is its member, as the object's row says.
+    /// Updates a list, as the row of a possible member says.
     func settleMember(
         _ member: ManagedObject, _ field: RecordLayout.Field, of owner: (entity: Int, key: Int64), _ list: Int,
         _ rest: inout ExchangeRest
@@ -47,7 +47,7 @@ extension GraphCore {
         announce(owner)
     }
 
-    /// Puts the lists of an object that is back, or not there any more, in order.
+    /// Updates the lists of an object that returned or was taken away.
     func joinLists(_ object: ManagedObject, _ rest: inout ExchangeRest) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -72,7 +72,8 @@ extension GraphCore {
             let now = isMember(link.key, of: link.owner, state())
             record.links[index].wasMember = now
             record.links[index].difference = state()?.difference(of: link.key) ?? .none
-            // What is still unknown was not saved since, so the store has it as it had it then.
+            // A membership that is still unknown was not saved since, so the store has not changed
+            // it.
             if isExact || link.wasMember == nil {
                 setMember(
                     link.key, of: link.owner, link.relationship, isMember: link.wasMember ?? false,
@@ -115,9 +116,9 @@ extension GraphCore {
         rest.affected.append(list.owner)
     }
 
-    /// Lets both sides of one-to-one relationships agree, if another context changed one of them.
+    /// Makes both sides of one-to-one relationships agree, if another context changed one of them.
     ///
-    /// What the step restores holds.
+    /// The restored side decides.
     func settlePairs(_ pairs: [ExchangedPair]) {
         for pair in pairs {
             let (object, relationship) = (pair.object, pair.relationship)

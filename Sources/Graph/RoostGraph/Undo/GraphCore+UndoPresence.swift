@@ -9,7 +9,7 @@ extension GraphCore {
 
     /// Brings an object back that was deleted, or whose insertion was undone.
     ///
-    /// - Returns: Whether it was not there.
+    /// - Returns: Whether the object was absent or deleted.
     func bring(back object: ManagedObject, _ note: inout UndoRecord.Note) -> Bool {
         let now = presence(of: object)
         note.presence = now
@@ -17,7 +17,7 @@ extension GraphCore {
         case .present: return false
         case .deleted:
             object.flags.subtract([.deleted, .propagated])
-            // Its deletion is being saved, so that no store may have it soon.
+            // Its deletion is being saved, so the store can lose it soon.
             if object.flags.contains(.inFlight) { object.requireExtra().isReturning = true }
             undeleted.removeAll { $0 === object }
         case .absent:
@@ -114,8 +114,9 @@ extension GraphCore {
             .filter { $0.flags.contains(.deleted) && !$0.flags.contains(.inaccessible) }
     }
 
-    /// Returns what may still refer to objects that are taken away, because others or the program
-    /// without undo made it refer to them.
+    /// Returns the objects that may still refer to objects that are taken away.
+    ///
+    /// Other contexts, or changes while undo was disabled, made these references.
     ///
     /// - Parameter objects: The objects.
     /// - Returns: The objects, with the members of their relationships.

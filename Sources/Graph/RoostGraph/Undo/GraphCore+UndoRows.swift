@@ -6,8 +6,8 @@ extension GraphCore {
     func exchangeRows(
         _ record: UndoRecord, isExact: Bool, _ rest: inout ExchangeRest, _ kept: inout Set<ObjectIdentifier>
     ) {
-        // Neighbors are mostly of one entity, whose facts are looked up once. Rows without references and derived
-        // attributes are exchanged as they are.
+        // Neighbors are mostly of one entity, whose facts are looked up once. Rows without
+        // references and derived attributes are exchanged as they are.
         var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
         let isObserved = context?.observers.isEmpty == false
         record.forEachRow { object, image in
@@ -82,7 +82,7 @@ extension GraphCore {
         }
     }
 
-    /// Exchanges a row whose references differ, or whose object is not as usual.
+    /// Exchanges a row whose references differ, or whose object has a special state.
     private func exchangeSlowly(
         _ object: ManagedObject, _ image: inout UndoRecord.RowImage, _ info: EntityInfo, _ rest: inout ExchangeRest
     ) {
@@ -129,7 +129,7 @@ extension GraphCore {
         image.wasChanged = wasChanged
     }
 
-    /// Gives a row the places in ordered lists that are right now: they are not the program's.
+    /// Gives a row the present places in ordered lists, which the program does not set.
     private func keepPlaces(
         of object: ManagedObject, _ info: EntityInfo, _ current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
     ) {
@@ -146,7 +146,7 @@ extension GraphCore {
         }
     }
 
-    /// Takes over into a noted row what another context changed.
+    /// Copies into a noted row what another context changed.
     func rebase(
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {
