@@ -75,7 +75,7 @@
 
     @Suite("Errors of @Model")
     struct DiagnosticTests {
-        private func check(_ text: String, _ wrong: WrongModel, at byteOffset: Int) throws {
+        private func check(_ text: String, expecting wrong: WrongModel, at byteOffset: Int) throws {
             let parts = text.split(separator: "→", omittingEmptySubsequences: false)
             try #require(parts.count == 2)
             let result = try Compiler.members(parts.joined(), at: byteOffset)
@@ -91,7 +91,7 @@
             // Characters of several bytes before the place.
             try check(
                 "\n@Model final class Album: ManagedObject {\n    // é 𝄞\n    var title: String\n    \(wrong.text)\n}",
-                wrong, at: 37)
+                expecting: wrong, at: 37)
         }
 
         @Test("@Model leaves out a property with an error and describes the others")
@@ -108,7 +108,7 @@
         }
 
         @Test("an error of a @Model class is reported at its place", arguments: WrongModel.classes)
-        func type(_ wrong: WrongModel) throws { try check(wrong.text, wrong, at: 5) }
+        func type(_ wrong: WrongModel) throws { try check(wrong.text, expecting: wrong, at: 5) }
 
         @Test("all errors of a @Model class are reported together")
         func list() throws {

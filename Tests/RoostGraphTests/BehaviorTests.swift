@@ -166,7 +166,7 @@ struct BehaviorTests {
 
     @Test("objects outlive their context, keep their values and take no new ones")
     func orphans() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         var kept: [Artist] = []
         do {
             let context = container.makeContext()
@@ -187,7 +187,7 @@ struct BehaviorTests {
 
     @Test("observers of a context run at the end of an event and after a save")
     func observers() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         var events: [Int] = []
         var saves = 0
@@ -245,7 +245,7 @@ struct BehaviorTests {
 
     @Test("a value of the wrong type that is set by name is refused")
     func wrongType() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let artist: Artist = try context.insert()
         artist.dynamic.name = "a"
@@ -257,7 +257,7 @@ struct BehaviorTests {
 
     @Test("a misspelled property name reads as null, and the next save suggests the right name")
     func misspelledName() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let artist: Artist = try context.insert()
         artist.name = "a"
@@ -270,7 +270,7 @@ struct BehaviorTests {
 
     @Test("an object of another context cannot be the destination of a relationship")
     func destinationOfOtherContext() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let artist: Artist = try context.insert()
         artist.name = "a"

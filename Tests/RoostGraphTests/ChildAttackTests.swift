@@ -40,7 +40,7 @@ struct ChildAttackTests {
     }
 
     /// Lets a save of a child fail after it changed the parent.
-    private func failSave(_ control: StoreMeter, _ parent: ManagedObjectContext, _ album: Album) throws {
+    private func failSave(_ control: StoreMeter, parent: ManagedObjectContext, album: Album) throws {
         // The parent has all rows, so that only its delete rules read.
         let tracks = Array(album.tracks)
         #expect(tracks.allSatisfy { $0.title != nil })
@@ -68,7 +68,7 @@ struct ChildAttackTests {
         track.title = "changed"
         parent.processPendingChanges()
         undo.disable()
-        try failSave(control, parent, album)
+        try failSave(control, parent: parent, album: album)
         #expect(track.title == "changed" && !album.isDeleted && parent.insertedObjects.isEmpty)
         #expect(!undo.isEnabled && undo.depth == 1 && !undo.canRedo)
         undo.enable()
@@ -84,14 +84,14 @@ struct ChildAttackTests {
         let track = album.tracks[0]
         undo.beginGroup("outer")
         track.title = "changed"
-        try failSave(control, parent, album)
+        try failSave(control, parent: parent, album: album)
         #expect(track.title == "changed" && !album.isDeleted && parent.insertedObjects.isEmpty)
         track.seconds = 7
         undo.endGroup()
         #expect(undo.depth == 1 && undo.undoName == "outer")
         undo.undo()
         #expect(track.title == "one" && track.seconds == nil && undo.redoName == "outer")
-        try failSave(control, parent, album)
+        try failSave(control, parent: parent, album: album)
         #expect(undo.redoName == "outer")
         undo.redo()
         #expect(track.title == "changed" && track.seconds == 7)

@@ -7,7 +7,7 @@ import Testing
 @MainActor
 struct ChildTests {
     private func makeParent() throws -> (PersistentContainer, ManagedObjectContext, Album) {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let parent = container.makeContext("parent")
         let artist: Artist = try parent.insert()
         artist.name = "Joni"

@@ -9,7 +9,7 @@ import Testing
 @Suite("Contexts of several isolations")
 struct ConcurrencyTests {
     private func container() throws -> PersistentContainer {
-        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        try Music.container()
     }
 
     @Test("the view context shows what a background context saved after its next event")
@@ -154,7 +154,7 @@ struct ConcurrencyTests {
         @Test("using an object of a background context elsewhere stops the program")
         func background() async {
             await #expect(processExitsWith: .failure) {
-                let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+                let container = try Music.container()
                 let (background, smuggler) = (container.makeBackgroundContext(), Smuggler())
                 try await background.perform { context in smuggler.object = try context.insert("Artist") }
                 smuggler.object?["name"] = "x"
@@ -164,7 +164,7 @@ struct ConcurrencyTests {
         @Test("using an object of the view context elsewhere stops the program")
         func view() async {
             await #expect(processExitsWith: .failure) {
-                let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+                let container = try Music.container()
                 let smuggler = Smuggler()
                 try await MainActor.run { smuggler.object = try container.viewContext.insert("Artist") }
                 await container.perform { _ in smuggler.object?["name"] = "x" }
@@ -174,7 +174,7 @@ struct ConcurrencyTests {
         @Test("using an object of the view context on the main actor is allowed")
         func home() async {
             await #expect(processExitsWith: .success) {
-                let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+                let container = try Music.container()
                 let smuggler = Smuggler()
                 try await MainActor.run { smuggler.object = try container.viewContext.insert("Artist") }
                 _ = try await container.perform { context in try context.count(FetchRequest("Artist")) }

@@ -45,7 +45,7 @@ final class ConflictHistory {
 
     var lane: Lane { lanes[active] }
 
-    init(_ container: PersistentContainer, _ control: StoreMeter) {
+    init(_ container: PersistentContainer, control: StoreMeter) {
         (self.container, self.control) = (container, control)
         let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
         self.lanes = lanes
@@ -76,7 +76,8 @@ final class ConflictHistory {
         case Step.changeCount + 9: try rollBack(lane)
         case Step.changeCount + 10: reset(lane)
         case Step.changeCount + 11, Step.changeCount + 12:
-            try await failCommit(PlainPolicy.allCases[step.c % PlainPolicy.allCases.count], step.a % 3 == 0)
+            try await failCommit(
+                PlainPolicy.allCases[step.c % PlainPolicy.allCases.count], inBackground: step.a % 3 == 0)
         case Step.changeCount + 13: try failRead(step)
         case Step.changeCount + 14: try failFetch(step)
         default: try failDelete(step)
@@ -212,7 +213,7 @@ final class ConflictHistory {
         let problems = shown.inconsistencies + merge.differences(from: PlainContent(shown))
         guard problems.isEmpty else {
             throw Problem(
-                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))"
+                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine: mine, stored: stored))"
             )
         }
         lane.current = shown
@@ -225,14 +226,14 @@ final class ConflictHistory {
     /// Whether a failed save left the same objects pending.
     ///
     /// It can give tracks a place, and drop deleted objects that another context deleted too.
-    private func isPending(_ before: [Set<ObjectID>], _ context: ManagedObjectContext) -> Bool {
+    private func isPending(_ before: [Set<ObjectID>], in context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])
             && before[2].subtracting(now[2]).allSatisfy { saved.nodes[$0] == nil } && now[1].isSuperset(of: before[1])
             && now[1].subtracting(before[1]).allSatisfy { $0.entity == "Track" }
     }
 
-    private func commit(_ context: ManagedObjectContext, _ inBackground: Bool) async -> StoreError? {
+    private func commit(_ context: ManagedObjectContext, inBackground: Bool) async -> StoreError? {
         do throws(StoreError) {
             if inBackground { try await context.saveInBackground() } else { try context.save() }
             return nil
@@ -258,7 +259,7 @@ final class ConflictHistory {
         let pending: [Set<ObjectID>]
 
         /// The changes of both sides, for messages.
-        var report: String { PlainMerge.report(base, mine, stored) }
+        var report: String { PlainMerge.report(base, mine: mine, stored: stored) }
     }
 
     private func save(_ policy: PlainPolicy, inBackground: Bool, refreshes: Bool) async throws {
@@ -283,11 +284,11 @@ final class ConflictHistory {
         let save = Save(
             text: "a save with \(policy)\(inBackground ? " in the background" : "")", policy: policy,
             merge: merge, base: base, mine: mine, stored: stored, pending: pending(context))
-        if let error = await commit(context, inBackground) { return try check(save, failedWith: error) }
+        if let error = await commit(context, inBackground: inBackground) { return try check(save, failedWith: error) }
         outcomes["\(policy): \(merge.isResolved ? "resolved" : "saved")", default: 0] += 1
         let actual = try contentAfter(save)
         // A save that changes the albums of an artist reads its row.
-        let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, stored) }
+        let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, in: stored) }
         saved = actual
         lane.hasStrangers = false
         if policy.isMine, !merge.ghosts.isEmpty {
@@ -318,7 +319,7 @@ final class ConflictHistory {
         }
         try expectUnchangedStore(save.text)
         if save.policy.fails || !save.merge.isResolved {
-            guard isPending(save.pending, context) else {
+            guard isPending(save.pending, in: context) else {
                 throw Problem(
                     "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
             }
@@ -361,7 +362,7 @@ final class ConflictHistory {
         return object.version
     }
 
-    private func failCommit(_ policy: PlainPolicy, _ inBackground: Bool) async throws {
+    private func failCommit(_ policy: PlainPolicy, inBackground: Bool) async throws {
         let context = lane.context
         context.processPendingChanges()
         let merge = PlainMerge(
@@ -370,7 +371,7 @@ final class ConflictHistory {
         context.mergePolicy = policy.policy
         let before = pending(context)
         control.failNextCommit()
-        let error = await commit(context, inBackground)
+        let error = await commit(context, inBackground: inBackground)
         let failed = control.endCommitFailure()
         guard failed else {
             guard error == nil, !merge.hasChanges || lane.hasStrangers else {
@@ -381,13 +382,13 @@ final class ConflictHistory {
         outcomes["failed commit", default: 0] += 1
         guard error?.code == StoreMeter.error.code else { throw Problem("a failed commit gave \(error as Any)") }
         try expectUnchangedStore("a failed commit")
-        guard isPending(before, context) else {
+        guard isPending(before, in: context) else {
             throw Problem("after a failed commit other objects are pending: \(pending(context)), not \(before)")
         }
     }
 
     /// Returns an object without changes, as a fault that knows nothing.
-    private func unreadObject(_ step: Step, _ entities: [String]) throws -> ManagedObject? {
+    private func unreadObject(_ step: Step, of entities: [String]) throws -> ManagedObject? {
         let lane = lane
         // What is read again must be what it was.
         guard lane.base == saved, let id = lane.base.pick(entities[step.b % entities.count], step.a),
@@ -402,7 +403,7 @@ final class ConflictHistory {
 
     private func failRead(_ step: Step) throws {
         let context = lane.context
-        guard let object = try unreadObject(step, PlainGraph.entities) else { return }
+        guard let object = try unreadObject(step, of: PlainGraph.entities) else { return }
         let before = pending(context)
         control.failNextRead()
         let value = object[PlainGraph.names("\(object.objectID.entity)").0]
@@ -424,7 +425,7 @@ final class ConflictHistory {
             }
         }
         try expectUnchangedStore("a save after a failed read")
-        guard isPending(before, context) else { throw Problem("after a failed read other objects are pending") }
+        guard isPending(before, in: context) else { throw Problem("after a failed read other objects are pending") }
     }
 
     private func failFetch(_ step: Step) throws {
@@ -443,7 +444,7 @@ final class ConflictHistory {
     /// Deletes an object, and does not let the context read what its delete rules need.
     private func failDelete(_ step: Step) throws {
         let lane = lane
-        guard let object = try unreadObject(step, ["Artist", "Album", "Track", "Passport"]) else { return }
+        guard let object = try unreadObject(step, of: ["Artist", "Album", "Track", "Passport"]) else { return }
         let id = object.objectID
         // The row is what is read first.
         if step.c % 2 == 0 { _ = object[PlainGraph.names("\(id.entity)").0] }
@@ -475,7 +476,7 @@ final class ConflictHistory {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = ConflictHistory(container, control)
+        let history = ConflictHistory(container, control: control)
         try history.fill()
         defer { outcomes?.add(history.outcomes) }
         for (index, step) in steps.enumerated() {

@@ -265,7 +265,7 @@ struct ConflictTests {
         "a merge policy keeps a track in the album to which another context moved it",
         arguments: [MergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .rollback])
     func movedThere(_ policy: MergePolicy) throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let sample = try Sample(container)
         let (mine, other) = (sample.contexts[0], sample.contexts[1])
         #expect(sample.albums[0][1].tracks.count == 0)
@@ -307,7 +307,7 @@ struct ConflictTests {
 
     @Test("a conflict remains after a merge policy returned a value of the wrong type")
     func unsuitableMerge() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
         let artist: Artist = try mine.insert()
         artist.name = "a"
@@ -327,7 +327,7 @@ struct ConflictTests {
 
     @Test("deleting an unread object that another context deleted leaves nothing pending")
     func deletedTwice() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
         let artist: Artist = try other.insert()
         artist.name = "a"
@@ -343,7 +343,7 @@ struct ConflictTests {
 
     @Test("a track that a failed save renumbered is not pending after others deleted it")
     func placeOfDeletedTrack() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
         let album: Album = try other.insert()
         for title in ["one", "two"] {
@@ -371,7 +371,7 @@ struct ConflictTests {
 
     @Test("a link that both contexts added ends when the other context deletes its track")
     func linkOfBoth() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
         let (playlist, track): (Playlist, Track) = (try other.insert(), try other.insert())
         (playlist.name, track.title) = ("all", "one")
@@ -393,7 +393,7 @@ struct ConflictTests {
 
     @Test("the overwrite policy also decides about the former partner of a one-to-one relationship")
     func partnerOfUndecided() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let (mine, other) = (container.makeContext("mine"), container.makeContext("other"))
         let (first, second): (Artist, Artist) = (try other.insert(), try other.insert())
         let passport: Passport = try other.insert()
@@ -418,7 +418,7 @@ struct ConflictTests {
 
     @Test("a track that leaves an unread list and returns is at its end")
     func backAtTheEnd() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let (album, other): (Album, Album) = (try context.insert(), try context.insert())
         let (first, second): (Track, Track) = (try context.insert(), try context.insert())
@@ -456,7 +456,7 @@ struct ConflictTests {
 
     @Test("a request with a path from a constant object sees that object's unsaved changes")
     func constantObject() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let (album, track): (Album, Track) = (try context.insert(), try context.insert())
         (album.title, album.year, track.title, track.seconds) = ("Blue", 1971, "River", 1999)

@@ -40,7 +40,7 @@ struct DamagedRowTests {
     @Test(
         "a damaged row is an error however a context reads it, and is not saved", arguments: ["sqlite", "lmdb"],
         Way.allCases)
-    func reading(_ type: String, _ way: Way) throws {
+    func reading(_ type: String, by way: Way) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "damaged-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -9,7 +9,7 @@ import Testing
 @MainActor
 struct ObservationTests {
     private func makeContainer() throws -> PersistentContainer {
-        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        try Music.container()
     }
 
     private func makeContext(_ container: PersistentContainer) -> ManagedObjectContext {

@@ -43,7 +43,7 @@ struct PendingFetchTests {
         while made < Self.count {
             var random = SeededGenerator(seed: Self.seed &+ number)
             number += 1
-            let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+            let container = try Music.container()
             defer { try? container.close() }
             let context = container.makeContext()
             var graph = PlainGraph()

@@ -57,7 +57,7 @@ struct PlainContent: Equatable {
     /// The number of albums of an artist, which its row has.
     func albumCount(_ id: ObjectID) -> Int { rows.values.count { $0.entity == "Album" && $0.one["artist"] == id } }
 
-    func hasEqualRow(_ id: ObjectID, _ other: PlainContent) -> Bool {
+    func hasEqualRow(_ id: ObjectID, in other: PlainContent) -> Bool {
         rows[id] == other.rows[id] && albumCount(id) == other.albumCount(id)
     }
 
@@ -203,7 +203,7 @@ struct PlainMerge {
         inserted: Set<ObjectID>, changed: [ObjectID], policy: PlainPolicy
     ) {
         for id in deleted where stored.rows[id] != nil {
-            guard !base.hasEqualRow(id, stored) else {
+            guard !base.hasEqualRow(id, in: stored) else {
                 result.rows[id] = nil
                 continue
             }
@@ -221,7 +221,7 @@ struct PlainMerge {
                 if policy.isMine { result.rows[id] = here } else { loose.insert(id) }
                 continue
             }
-            guard !base.hasEqualRow(id, stored) else {
+            guard !base.hasEqualRow(id, in: stored) else {
                 result.rows[id] = here
                 continue
             }
@@ -372,7 +372,7 @@ struct PlainMerge {
     }
 
     /// Describes what both sides changed.
-    static func report(_ base: PlainContent, _ mine: PlainContent, _ stored: PlainContent) -> String {
+    static func report(_ base: PlainContent, mine: PlainContent, stored: PlainContent) -> String {
         func text(_ content: PlainContent, _ id: ObjectID) -> String {
             guard let row = content.rows[id] else { return "-" }
             let references = row.one.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }

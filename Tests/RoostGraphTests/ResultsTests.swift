@@ -7,7 +7,7 @@ import Testing
 @Suite("Results that follow")
 struct ResultsTests {
     private func container() throws -> PersistentContainer {
-        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        try Music.container()
     }
 
     private func insertTracks(_ count: Int, into context: ManagedObjectContext) throws -> [Track] {

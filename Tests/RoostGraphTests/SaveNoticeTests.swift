@@ -29,7 +29,7 @@ struct SaveNoticeTests {
 
     @Test("a sequence of notices lists the inserts, updates and deletes of each commit")
     func kinds() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext("writer")
         var notices = try container.saves.makeAsyncIterator()
         let artist = try context.insert(Artist.self)
@@ -49,7 +49,7 @@ struct SaveNoticeTests {
 
     @Test("a slow reader gets one notice for all commits, with each object once")
     func union() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let old = try context.insert(Artist.self)
         old.name = "old"
@@ -219,7 +219,7 @@ struct SaveNoticeTests {
 
     @Test("a context's sequence gives its own saves and the saves that it merges")
     func context() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let (one, two) = (container.makeContext("one"), container.makeContext("two"))
         two.mergesChangesAutomatically = true
         var notices = two.changes.makeAsyncIterator()

@@ -15,7 +15,7 @@ struct UndoAttackTests {
 
     @Test("redo of an insertion and undo of a deletion restore transient attributes")
     func transients() throws {
-        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (_, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         (note.title, note.cached) = ("1", "c")
         context.processPendingChanges()
@@ -36,7 +36,7 @@ struct UndoAttackTests {
 
     @Test("a transformable attribute that was set by name follows undo and redo")
     func transformable() throws {
-        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (_, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         note.tags = ["a"]
         context.processPendingChanges()

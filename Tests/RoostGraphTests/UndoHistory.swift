@@ -28,7 +28,7 @@ final class UndoHistory {
     var undoStates: [PlainGraph] = []
     var redoStates: [PlainGraph] = []
 
-    init(_ container: PersistentContainer, _ control: StoreMeter, isObservable: Bool) {
+    init(_ container: PersistentContainer, control: StoreMeter, isObservable: Bool) {
         (self.container, self.control) = (container, control)
         context = container.makeContext("undo")
         other = container.makeContext("other")
@@ -291,7 +291,7 @@ final class UndoHistory {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = UndoHistory(container, control, isObservable: isObservable)
+        let history = UndoHistory(container, control: control, isObservable: isObservable)
         var index = 0
         while index < steps.count {
             let first = steps[index]

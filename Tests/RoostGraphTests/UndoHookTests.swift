@@ -47,7 +47,7 @@ struct UndoHookTests {
 
     @Test("a hook that calls undo during undo keeps the order of the steps")
     func undoInHook() throws {
-        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (_, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         for title in ["a", "b", "c"] {
             note.title = title
@@ -97,7 +97,7 @@ struct UndoHookTests {
 
     @Test("a didSave hook can undo a deletion of its save")
     func undoInDidSave() throws {
-        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let (first, second): (Note, Note) = (try context.insert(), try context.insert())
         (first.title, second.title) = ("1", "2")
         try context.save()
@@ -119,7 +119,7 @@ struct UndoHookTests {
 
     @Test("an object that its didSave hook changes is part of the next save")
     func changeInDidSave() throws {
-        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         note.title = "1"
         note.onDidSave = { note.title = "2" }
@@ -139,7 +139,7 @@ struct UndoHookTests {
 
     @Test("an insertion that a didSave hook undoes is deleted by the next save")
     func undoInsertionInDidSave() throws {
-        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (container, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         note.title = "1"
         note.onDidSave = { undo.undo() }

@@ -114,7 +114,8 @@
             try check(way.type)
         }
 
-        private func make<T: ThingClass>(_ text: String, in context: ManagedObjectContext, _ type: T.Type) throws -> T {
+        private func make<T: ThingClass>(_ text: String, in context: ManagedObjectContext, as type: T.Type) throws -> T
+        {
             let thing: T = try context.insert()
             (thing.text, thing.bytes, thing.ident, thing.link) = (text, Data(), UUID(), "")
             (thing.large, thing.medium, thing.precise, thing.rough) = (Int64(thing.objectID.key), 0, 0, 0)
@@ -126,7 +127,7 @@
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
                     let context = container.makeContext()
-                    let things = try ["a", "b", "c", "d"].map { try make($0, in: context, W.Thing.self) }
+                    let things = try ["a", "b", "c", "d"].map { try make($0, in: context, as: W.Thing.self) }
                     things[1].one = things[0]
                     things[0].others.insert(things[2])
                     #expect(things[0].others.contains(things[1]) && things[2].one == things[0])
@@ -147,9 +148,9 @@
                     other.delete(copy)
                     try other.save()
                     #expect(try other.count(Fetch<W.Thing>()) == 1)
-                    let limited = try make("e", in: other, W.Thing.self)
+                    let limited = try make("e", in: other, as: W.Thing.self)
                     for name in ["f", "g", "h", "i"] {
-                        limited.ordered.append(try make(name, in: other, W.Thing.self))
+                        limited.ordered.append(try make(name, in: other, as: W.Thing.self))
                     }
                     let error = #expect(throws: StoreError.self) { try other.save() }
                     #expect(error?.failures.map(\.property) == ["ordered"])
@@ -208,9 +209,9 @@
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
                     let context = container.makeContext()
-                    let first = try make("first", in: context, W.Thing.self)
+                    let first = try make("first", in: context, as: W.Thing.self)
                     for (number, medium) in [(1, 3), (2, 9), (3, 5)] {
-                        let thing = try make("t\(number)", in: context, W.Thing.self)
+                        let thing = try make("t\(number)", in: context, as: W.Thing.self)
                         (thing.large, thing.medium, thing.one) = (Int64(100 * number), Int32(medium), first)
                         thing.maybeSmall = nil
                     }
@@ -227,7 +228,7 @@
                 try onEachBackend(way) { container in
                     let context = container.makeContext()
                     let (first, second) = (
-                        try make("a", in: context, W.Thing.self), try make("b", in: context, W.Thing.self)
+                        try make("a", in: context, as: W.Thing.self), try make("b", in: context, as: W.Thing.self)
                     )
                     (first.code, second.code) = ("A1", "A1")
                     #expect(throws: StoreError.self) { try context.save() }

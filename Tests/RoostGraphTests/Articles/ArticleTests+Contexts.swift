@@ -8,7 +8,7 @@ import Testing
 extension ArticleTests {
     @Test("object IDs passed between isolations find the object in each")
     func identifiers() async throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let album: Album = try context.insert()
         album.title = "Blue"
@@ -31,7 +31,7 @@ extension ArticleTests {
 
     @Test("merging a save notice updates the objects of another context")
     func notices() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let (source, context) = (container.makeContext(), container.makeContext())
         let album: Album = try source.insert()
         album.title = "Blue"
@@ -84,7 +84,7 @@ extension ArticleTests {
 
     @Test("an observer of a context gets the objects inserted in an event")
     func observation() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         var inserted: [ManagedObject] = []
         let token = context.observe { change in inserted += change.inserted }
@@ -97,7 +97,7 @@ extension ArticleTests {
     @Test("observation tracking reports a changed property of an object in the view context")
     @MainActor
     func observedProperties() throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         container.viewContext.isObservable = true
         let album: Album = try container.viewContext.insert()
         album.title = "Blue"
@@ -113,7 +113,7 @@ extension ArticleTests {
 
     @Test("a context saves and fetches in the background")
     func background() async throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let album: Album = try context.insert()
         album.title = "Blue"

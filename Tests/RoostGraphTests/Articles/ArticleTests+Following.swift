@@ -7,7 +7,7 @@ import Testing
 extension ArticleTests {
     @Test("a sequence of saves includes every commit after its creation")
     func saves() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let store = container.stores[0]
         try await store.insert("Artist", rows: [["name": "Joni"]])
         let writer = container.makeContext()
@@ -116,7 +116,7 @@ extension ArticleTests {
 
     @Test("a sequence of result changes gives each change and ends with its controller")
     func resultsInSequence() async throws {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         func follow() async throws -> Task<[[ObjectID]], Never> {
             let controller = try FetchedResultsController(Fetch<Album>(sortedBy: ["title"]), in: context)

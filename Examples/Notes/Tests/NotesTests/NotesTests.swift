@@ -69,11 +69,11 @@ struct NotesTests {
         try book.edit(2, text: "c")
         #expect(try book.list().map(\.isDone) == [true, false])
         #expect(try book.list().map(\.text) == ["a", "c"])
-        #expect(try book.tags() == [tag("a", 0), tag("b", 1), tag("x", 1)])
+        #expect(try book.tags() == [tag("a", open: 0), tag("b", open: 1), tag("x", open: 1)])
         try book.delete(2)
         #expect(try book.list().map(\.number) == [1])
         // A tag that no note has is deleted with its last note.
-        #expect(try book.tags() == [tag("a", 0), tag("x", 0)])
+        #expect(try book.tags() == [tag("a", open: 0), tag("x", open: 0)])
         #expect(throws: NoteError.self) { try book.edit(2, text: "d") }
     }
 
@@ -116,7 +116,7 @@ struct NotesTests {
         try second.add("b", tags: ["new"])
         try first.keep(pad)
         #expect(try second.list(tag: "new").map(\.text) == ["b", "a"])
-        #expect(try second.tags() == [tag("new", 2)])
+        #expect(try second.tags() == [tag("new", open: 2)])
 
         let other = first.context.makeChild("add")
         let note = try first.insert("c", tags: [], in: other)
@@ -143,9 +143,9 @@ struct NotesTests {
         try book.finish(1)
         try book.edit(2, text: "Call Grace")
         try book.delete(1)
-        #expect(try book.tags() == [tag("today", 1)])
+        #expect(try book.tags() == [tag("today", open: 1)])
         #expect(try book.undo() == "delete 1")
-        #expect(try book.tags() == [tag("shop", 0), tag("today", 1)])
+        #expect(try book.tags() == [tag("shop", open: 0), tag("today", open: 1)])
         #expect(try book.undo() == "edit 2")
         #expect(try book.undo() == "done 1")
         #expect(try book.list() == lines)
@@ -265,5 +265,5 @@ struct NotesTests {
         #expect(try book.list().isEmpty)
     }
 
-    private func tag(_ name: String, _ openCount: Int) -> TagLine { TagLine(name: name, openCount: openCount) }
+    private func tag(_ name: String, open openCount: Int) -> TagLine { TagLine(name: name, openCount: openCount) }
 }
