@@ -4,7 +4,7 @@ import RoostGraph
 import Testing
 
 /// Flipped bits in a store's file, below a context.
-@Suite("A damaged row")
+@Suite("Damaged rows")
 struct DamagedRowTests {
     /// The ways in which a context gets a row.
     enum Way: CaseIterable, Sendable {

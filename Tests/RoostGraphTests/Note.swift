@@ -1,5 +1,6 @@
 import Foundation
 import Roost
+import RoostCore
 import RoostGraph
 
 /// An object with a transient and a transformable attribute, and hooks of the test.

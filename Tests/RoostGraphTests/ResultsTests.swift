@@ -4,7 +4,7 @@ import RoostCore
 import RoostGraph
 import Testing
 
-@Suite("Results that follow")
+@Suite("Followed results")
 struct ResultsTests {
     private func container() throws -> PersistentContainer {
         try Music.container()

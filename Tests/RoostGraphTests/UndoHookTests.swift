@@ -1,4 +1,5 @@
 import Roost
+import RoostCore
 import RoostGraph
 import Testing
 

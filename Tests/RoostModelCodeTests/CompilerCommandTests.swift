@@ -59,7 +59,7 @@ struct CompilerCommandTests {
             """, to: "\(name).xcdatamodeld/Notes.xcdatamodel/contents")
     }
 
-    @Test("roost-model-compiler writes the classes of a model document and checks them")
+    @Test("roost-model-compiler writes the classes of a model document, and a check passes")
     func document() throws {
         try writeModel()
         let first = try run("Music.roostmodel.json", "--output", "out")
@@ -67,10 +67,22 @@ struct CompilerCommandTests {
         #expect(first.output == "wrote MusicModel+Generated.swift\nwrote Track+Generated.swift\n")
         let check = try run("Music.roostmodel.json", "--output=out", "--check")
         #expect(check.code == 0 && check.output == "")
+    }
+
+    @Test("roost-model-compiler --check exits with 1 and names stale files")
+    func staleFiles() throws {
+        try writeModel()
+        #expect(try run("Music.roostmodel.json", "--output", "out").code == 0)
         try writeModel("name")
         let stale = try run("Music.roostmodel.json", "--output=out", "--check")
         #expect(stale.code == 1)
         #expect(stale.output == "stale: MusicModel+Generated.swift\nstale: Track+Generated.swift\n")
+    }
+
+    @Test("roost-model-compiler --check exits with 1 if the access level differs")
+    func otherAccessLevel() throws {
+        try writeModel()
+        #expect(try run("Music.roostmodel.json", "--output", "out").code == 0)
         let access = try run("Music.roostmodel.json", "--output=out", "--check", "--access=public")
         #expect(access.code == 1)
     }

@@ -6,7 +6,7 @@
     import Testing
 
     /// Tests of classes with `@Model` and of generated classes.
-    @Suite("Classes of a model, by @Model and by the generator")
+    @Suite("Model classes")
     struct SharedClassTests {
         private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/Library.roostmodel.json")

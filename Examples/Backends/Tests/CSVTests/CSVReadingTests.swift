@@ -5,7 +5,7 @@ import RoostCore
 import Testing
 
 /// The content that is read from a CSV file.
-@Suite("A CSV file")
+@Suite("CSV files")
 struct CSVReadingTests {
     private let folder: URL
 
