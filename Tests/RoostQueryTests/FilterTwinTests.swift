@@ -336,14 +336,14 @@ struct ResidualFetchTests {
                 let count = step % 300
                 switch Int.random(in: 0...5, using: &generator) {
                 case 0:
-                    places.forget(key, 3)
+                    places.forget(key, root: 3)
                     model[key] = nil
                 case 1:
-                    places.replace(.init(rebasing: bytes[..<count]), at: key, 3)
+                    places.replace(.init(rebasing: bytes[..<count]), at: key, root: 3)
                     // What was forgotten is not there to be replaced, but may be: it is asked for only after it was inserted again.
-                    if model[key] != nil { model[key] = count } else { places.forget(key, 3) }
+                    if model[key] != nil { model[key] = count } else { places.forget(key, root: 3) }
                 default:
-                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, 3) == (model[key] == nil))
+                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, root: 3) == (model[key] == nil))
                     if model[key] == nil { model[key] = count }
                 }
                 if step % 7000 == 6999 {
@@ -351,8 +351,8 @@ struct ResidualFetchTests {
                     model = [:]
                 }
                 let asked = Int64.random(in: 0...700, using: &generator)
-                #expect(places.bytes(of: asked, 3)?.count == model[asked])
-                #expect(places.bytes(of: asked, 4) == nil)
+                #expect(places.bytes(of: asked, root: 3)?.count == model[asked])
+                #expect(places.bytes(of: asked, root: 4) == nil)
             }
         }
     }

@@ -40,7 +40,7 @@ struct ModelNames {
     /// - Throws: `invalidModel` with a line for each name that cannot be used.
     init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
         var problems: [ModelProblem] = []
-        func add(_ entity: EntityDescription, _ message: String) {
+        func add(_ message: String, to entity: EntityDescription) {
             problems.append(ModelProblem(entity: entity.name, message: message))
         }
         let remedy = "class name (managedObjectClassName, in Xcode 'Class')."
@@ -54,20 +54,19 @@ struct ModelNames {
         var owners: [String: String] = [:]
         for (entity, name) in zip(model.entities.map(\.declaration), classes) {
             if !SwiftText.isIdentifier(name) {
-                add(entity, "'\(name)' is not a name for a Swift class. Give the entity a \(remedy)")
+                add("'\(name)' is not a name for a Swift class. Give the entity a \(remedy)", to: entity)
             } else if Self.usedTypes.contains(name) || name == modelEnum {
-                add(entity, "generated code uses a type named '\(name)'. Give the entity another \(remedy)")
+                add("generated code uses a type named '\(name)'. Give the entity another \(remedy)", to: entity)
             }
             if let other = owners.updateValue(entity.name, forKey: name) {
                 add(
-                    entity,
-                    "its class '\(name)' is also the class of entity '\(other)'. Give each a class of its own.")
+                    "its class '\(name)' is also the class of entity '\(other)'. Give each a class of its own.",
+                    to: entity)
             }
             if let value = entity.userInfo[Self.classKey], value != Self.handwritten {
                 add(
-                    entity,
-                    "its user information has '\(Self.classKey)' with the value '\(value)'. Use '\(Self.handwritten)', or remove it."
-                )
+                    "its user information has '\(Self.classKey)' with the value '\(value)'. Use '\(Self.handwritten)', or remove it.",
+                    to: entity)
             }
             problems += Self.propertyProblems(entity)
         }
@@ -75,9 +74,7 @@ struct ModelNames {
         for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
         for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
             guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
-            add(
-                entity,
-                "its generated class '\(name)' is also the class of entity '\(other)'. Rename one of them.")
+            add("its generated class '\(name)' is also the class of entity '\(other)'. Rename one of them.", to: entity)
         }
         guard problems.isEmpty else {
             throw StoreError(
@@ -99,23 +96,24 @@ struct ModelNames {
 
     private static func propertyProblems(_ entity: EntityDescription) -> [ModelProblem] {
         var problems: [ModelProblem] = []
-        func add(_ property: String, _ message: String) {
+        func add(_ property: String, message: String) {
             problems.append(ModelProblem(entity: entity.name, property: property, message: message))
         }
         let relationships = entity.relationships.filter { !$0.isTransient }
         for name in entity.attributes.map(\.name) + relationships.map(\.name) {
             let remedy = "Rename it, and set its renamingIdentifier to '\(name)' so that stores can be migrated."
             if managedObjectMembers.contains(name) {
-                add(name, "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
+                add(name, message: "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
             } else if !SwiftText.isIdentifier(name) {
-                add(name, "the name of property '\(name)' is not a Swift identifier. \(remedy)")
+                add(name, message: "the name of property '\(name)' is not a Swift identifier. \(remedy)")
             }
         }
         for attribute in entity.attributes where attribute.type == .transformable {
             guard let type = attribute.attributeValueClassName, !SwiftTypeName.isType(type) else { continue }
             add(
                 attribute.name,
-                "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
+                message:
+                    "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
             )
         }
         return problems

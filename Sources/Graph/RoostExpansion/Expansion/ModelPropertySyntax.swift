@@ -34,7 +34,7 @@
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
         /// Reads a variable; nil if it is not a property of the model, or if it has a problem.
-        init?(_ variable: VariableSyntax, _ problems: inout [ModelClassSyntax.Problem]) {
+        init?(_ variable: VariableSyntax, problems: inout [ModelClassSyntax.Problem]) {
             let head = variable.head
             var report = Report(variable)
             defer { problems += report.problems }
@@ -87,10 +87,10 @@
                 }
                 return nil
             }
-            Self.checkDeclaration(type, name, &report)
-            inverse = Self.inverse(of: relationship, &report)
+            Self.checkDeclaration(type, name: name, report: &report)
+            inverse = Self.inverse(of: relationship, report: &report)
             isRelationship = relationship != nil
-            Self.checkType(type, name, &report)
+            Self.checkType(type, name: name, report: &report)
             Self.checkInitialValue(&report)
             guard report.problems.isEmpty else { return nil }
         }
@@ -110,7 +110,7 @@
         }
 
         /// Checks the declaration apart from the attributes.
-        private static func checkDeclaration(_ type: PropertyType, _ name: String, _ report: inout Report) {
+        private static func checkDeclaration(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.isConditional {
                 report.add(
@@ -149,7 +149,7 @@
         }
 
         /// The last name of the key path or the string after `inverse:`.
-        private static func inverse(of attribute: AttributeSyntax?, _ report: inout Report) -> String? {
+        private static func inverse(of attribute: AttributeSyntax?, report: inout Report) -> String? {
             guard let value = attribute?.argument("inverse"), value.text != "nil" else { return nil }
             if let name = StringLiteral.value(of: value.text) { return name }
             // \Artist.albums, or \Music.Artist.albums: the last part is the property.
@@ -166,7 +166,7 @@
         }
 
         /// Checks that the type fits the attributes and the initial value.
-        private static func checkType(_ type: PropertyType, _ name: String, _ report: inout Report) {
+        private static func checkType(_ type: PropertyType, name: String, report: inout Report) {
             let head = report.variable.head
             let (attribute, relationship) = (head.attribute("Attribute"), head.attribute("Relationship"))
             if let attribute, let relationship {
@@ -178,21 +178,21 @@
                 report.add("A relationship cannot be transient.", at: transient.byteOffset)
             }
             switch type.kind {
-            case .toMany: checkToMany(type, name, &report)
-            case .other: checkToOneOrValue(type, name, &report)
-            case .scalar, .objectID, .composite: checkAttribute(type, name, &report)
+            case .toMany: checkToMany(type, name: name, report: &report)
+            case .other: checkToOneOrValue(type, name: name, report: &report)
+            case .scalar, .objectID, .composite: checkAttribute(type, name: name, report: &report)
             }
             if head.attribute("Transient") != nil, case .scalar = type.kind, !type.isOptional,
                 report.variable.initialValue == nil
             {
-                addMissingValue(type, name, &report)
+                addMissingValue(type, name: name, report: &report)
             }
             if let derivation = attribute?.argument("derivation") {
-                checkDerived(type, derivation: derivation.byteOffset, &report)
+                checkDerived(type, derivation: derivation.byteOffset, report: &report)
             }
         }
 
-        private static func checkToMany(_ type: PropertyType, _ name: String, _ report: inout Report) {
+        private static func checkToMany(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if let attribute = variable.head.attribute("Attribute") {
                 report.add("'\(name)' is a relationship. Use '@Relationship'.", at: attribute.byteOffset)
@@ -212,7 +212,7 @@
         }
 
         /// Checks a property whose type is a class or a value, which only the compiler knows.
-        private static func checkToOneOrValue(_ type: PropertyType, _ name: String, _ report: inout Report) {
+        private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             if variable.head.attribute("Relationship") != nil {
                 if !type.isOptional {
@@ -223,11 +223,11 @@
                     report.add("A relationship has no initial value.", at: value.byteOffset)
                 }
             } else if !type.isOptional, variable.initialValue == nil {
-                addMissingValue(type, name, &report)
+                addMissingValue(type, name: name, report: &report)
             }
         }
 
-        private static func checkAttribute(_ type: PropertyType, _ name: String, _ report: inout Report) {
+        private static func checkAttribute(_ type: PropertyType, name: String, report: inout Report) {
             let variable = report.variable
             let typeOffset = variable.type?.byteOffset
             if let relationship = variable.head.attribute("Relationship") {
@@ -246,7 +246,7 @@
             }
         }
 
-        private static func checkDerived(_ type: PropertyType, derivation byteOffset: Int, _ report: inout Report) {
+        private static func checkDerived(_ type: PropertyType, derivation byteOffset: Int, report: inout Report) {
             let variable = report.variable
             let typeOffset = variable.type?.byteOffset
             if !type.isOptional {
@@ -264,7 +264,7 @@
             }
         }
 
-        private static func addMissingValue(_ type: PropertyType, _ name: String, _ report: inout Report) {
+        private static func addMissingValue(_ type: PropertyType, name: String, report: inout Report) {
             report.add(
                 "'\(name)' needs an initial value, or an optional type: '\(type.text)?'.",
                 at: report.variable.type?.byteOffset)

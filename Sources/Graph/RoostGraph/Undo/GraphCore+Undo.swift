@@ -51,38 +51,39 @@ extension GraphCore {
         let targets = indices.filter { record.notes[$0].presence != nil }.map { ($0, record.notes[$0].presence) }
         var returned: [ManagedObject] = []
         for (index, presence) in targets where presence == .present {
-            guard bring(back: record.notes[index].object, &record.notes[index]) else { continue }
+            guard bring(back: record.notes[index].object, note: &record.notes[index]) else { continue }
             returned.append(record.notes[index].object)
         }
-        exchangeRows(record, isExact: isExact, &rest, &kept)
-        for object in returned { joinLists(object, &rest) }
+        exchangeRows(record, isExact: isExact, rest: &rest, kept: &kept)
+        for object in returned { joinLists(object, rest: &rest) }
         // The contents are those at the deletion; links are what they were at the beginning of the
         // event.
-        restoreContents(record, Set(returned), &rest)
-        exchangeLinks(record, isExact: isExact, &rest)
+        restoreContents(record, returned: Set(returned), rest: &rest)
+        exchangeLinks(record, isExact: isExact, rest: &rest)
         show(returned)
         // Before objects leave the context, which discards their transient values.
         exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
-            takeAway(&record.notes[index], &gone, &rest)
+            takeAway(&record.notes[index], gone: &gone, rest: &rest)
         }
         let isAlone = isExact && record.outsideCount == outsideCount
         let taken = isAlone ? [] : gone + takenAway(record)
         let connections = connections(of: taken)
         keepContents(connections, in: record)
-        expel(gone, &rest)
+        expel(gone, rest: &rest)
 
         for (index, image) in record.orders.enumerated() {
-            arrange(ExchangedList(owner: image.owner, relationship: image.relationship), image.order, &rest)
+            arrange(
+                ExchangedList(owner: image.owner, relationship: image.relationship), order: image.order, rest: &rest)
             record.orders[index].order = orders[index]
         }
-        for list in rest.lists { arrange(list, nil, &rest) }
+        for list in rest.lists { arrange(list, order: nil, rest: &rest) }
         undoRecord = others
         settlePairs(rest.pairs)
         for (object, relationship, member) in connections {
             let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
-            if state?.knows(object.key) != false { disconnect(object, from: member, relationship) }
+            if state?.knows(object.key) != false { disconnect(object, from: member, relationship: relationship) }
         }
         if !taken.isEmpty { _ = latching { () throws(StoreError) in try clearReferences(to: taken) } }
         undoRecord = nil
@@ -92,8 +93,8 @@ extension GraphCore {
             if isExact, record.notes[index].wasChanged { kept.insert(ObjectIdentifier(object)) }
             record.notes[index].wasChanged = object.flags.contains(.changed)
         }
-        noteForResults(record, rest.affected)
-        settle(&rest, kept)
+        noteForResults(record, affected: rest.affected)
+        settle(&rest, kept: kept)
         record.isReversed.toggle()
         (record.commitCount, record.outsideCount) = (commitCount, outsideCount)
         awake(record)
@@ -104,7 +105,9 @@ extension GraphCore {
         record.orders.map { image in
             // A save can have forgotten the order.
             if !isExact || image.order.current != nil, !image.owner.flags.contains(.orphan) {
-                _ = latching { () throws(StoreError) in try memberKeys(of: image.owner, image.relationship) }
+                _ = latching { () throws(StoreError) in
+                    try memberKeys(of: image.owner, relationship: image.relationship)
+                }
             }
             let state = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
             return state?.order ?? Members.Order(current: nil, appended: [])
@@ -112,7 +115,7 @@ extension GraphCore {
     }
 
     /// Notes the objects of a record, for results that follow.
-    private func noteForResults(_ record: UndoRecord, _ affected: [ManagedObject]) {
+    private func noteForResults(_ record: UndoRecord, affected: [ManagedObject]) {
         guard let results, !isPlanted(.overlooksUndo) else { return }
         record.forEachRow { object, _ in results.note(object) }
         for note in record.notes { results.note(note.object) }
@@ -135,13 +138,13 @@ extension GraphCore {
             let extra = image.object.requireExtra()
             record.transients[index].value = extra.transients[image.name]
             extra.transients[image.name] = image.value
-            observation?.note(image.object, .transient(image.name))
+            observation?.note(image.object, property: .transient(image.name))
             announce(image.object)
         }
     }
 
     /// Updates the list of changed objects.
-    private func settle(_ rest: inout ExchangeRest, _ kept: Set<ObjectIdentifier>) {
+    private func settle(_ rest: inout ExchangeRest, kept: Set<ObjectIdentifier>) {
         for object in rest.affected {
             guard object.flags.isDisjoint(with: [.orphan, .inserted, .deleted]) else { continue }
             if object.state.contains(.privateRow), !object.flags.contains(.inFlight), let row = object.row,
@@ -157,7 +160,7 @@ extension GraphCore {
                 || object.extra?.members.contains(where: \.state.hasDifferences) ?? false
                 || kept.contains(ObjectIdentifier(object))
             if isChanged, !object.flags.contains(.changed) {
-                noteChanges(of: object, &rest)
+                noteChanges(of: object, rest: &rest)
             } else if !isChanged, object.flags.contains(.changed) {
                 object.flags.remove(.changed)
                 rest.hasUnchanged = true
@@ -175,7 +178,7 @@ extension GraphCore {
     }
 
     /// Puts an object without changes into the list of changed ones.
-    func noteChanges(of object: ManagedObject, _ rest: inout ExchangeRest) {
+    func noteChanges(of object: ManagedObject, rest: inout ExchangeRest) {
         object.flags.insert(.changed)
         changed.append(object)
         if rest.hasUnchanged { rest.hasRepeated = true }

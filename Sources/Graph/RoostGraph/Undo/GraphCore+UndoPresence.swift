@@ -10,7 +10,7 @@ extension GraphCore {
     /// Brings an object back that was deleted, or whose insertion was undone.
     ///
     /// - Returns: Whether the object was absent or deleted.
-    func bring(back object: ManagedObject, _ note: inout UndoRecord.Note) -> Bool {
+    func bring(back object: ManagedObject, note: inout UndoRecord.Note) -> Bool {
         let now = presence(of: object)
         note.presence = now
         switch now {
@@ -46,7 +46,7 @@ extension GraphCore {
             let removed = keys.filter { extra.members[index].state.difference(of: $0) == .removed }
             guard !removed.isEmpty else { continue }
             extra.members[index].state.retract(removed)
-            observation?.note(list.owner, .members(list.relationship))
+            observation?.note(list.owner, property: .members(list.relationship))
         }
     }
 
@@ -59,15 +59,15 @@ extension GraphCore {
         object.flags = .inserted
         becomeNew(object)
         // A fault for the ID can have been made meanwhile.
-        if let other = registered(object.root, object.key) { leave(other) }
-        registry.insert(object, object.root)
+        if let other = registered(object.root, key: object.key) { leave(other) }
+        registry.insert(object, root: object.root)
     }
 
     /// Makes an object one that no store has.
     func becomeNew(_ object: ManagedObject) {
         guard let row = object.row else { return }
         if !object.state.contains(.privateRow) {
-            let copy = privateRows.copy(row, Int(object.byteCount))
+            let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
             PrivateRow.setCommitted(nil, of: copy)
             object.row = UnsafeRawPointer(copy)
             RowPage.release(row)
@@ -87,7 +87,7 @@ extension GraphCore {
     }
 
     func takeAway(
-        _ note: inout UndoRecord.Note, _ gone: inout [ManagedObject], _ rest: inout ExchangeRest
+        _ note: inout UndoRecord.Note, gone: inout [ManagedObject], rest: inout ExchangeRest
     ) {
         let object = note.object
         let now = presence(of: object)
@@ -104,7 +104,7 @@ extension GraphCore {
             changed.append(object)
         }
         observation?.noteAll(object)
-        joinLists(object, &rest)
+        joinLists(object, rest: &rest)
         announce(object)
     }
 
@@ -133,7 +133,8 @@ extension GraphCore {
                 else { continue }
                 let members = latching { () throws(StoreError) in
                     try self.objects(
-                        try destinationKeys(of: object, relationship), destination: relationship.destination)
+                        try destinationKeys(of: object, relationship: relationship),
+                        destination: relationship.destination)
                 }
                 found += (members ?? []).map { (object, relationship, $0) }
             }
@@ -157,12 +158,12 @@ extension GraphCore {
         }
     }
 
-    func expel(_ objects: [ManagedObject], _ rest: inout ExchangeRest) {
+    func expel(_ objects: [ManagedObject], rest: inout ExchangeRest) {
         guard !objects.isEmpty else { return }
         let gone = Set(objects)
         changed.removeAll { gone.contains($0) }
         touched.removeAll { gone.contains($0) }
         for object in objects { expel(object) }
-        for object in objects { joinLists(object, &rest) }
+        for object in objects { joinLists(object, rest: &rest) }
     }
 }

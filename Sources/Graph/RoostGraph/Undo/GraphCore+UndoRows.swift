@@ -4,7 +4,7 @@ internal import RoostCore
 
 extension GraphCore {
     func exchangeRows(
-        _ record: UndoRecord, isExact: Bool, _ rest: inout ExchangeRest, _ kept: inout Set<ObjectIdentifier>
+        _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
     ) {
         // Neighbors are mostly of one entity, whose facts are looked up once. Rows without
         // references and derived attributes are exchanged as they are.
@@ -19,10 +19,10 @@ extension GraphCore {
             let row = image.pointee.row
             guard let current = object.row, object.extra == nil || object.extra?.hasRowOnly ?? true,
                 object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]), !known.hasDerived,
-                !known.hasLinks || table.haveEqualLinks(row, current, Int(object.entityNumber))
+                !known.hasLinks || table.haveEqualLinks(row, right: current, number: Int(object.entityNumber))
             else {
                 if isExact, image.pointee.wasChanged { kept.insert(ObjectIdentifier(object)) }
-                return exchangeSlowly(object, &image.pointee, object.info, &rest)
+                return exchangeSlowly(object, image: &image.pointee, info: object.info, rest: &rest)
             }
             let isPrivate = object.state.contains(.privateRow)
             let committed = isPrivate ? PrivateRow.committed(current) : current
@@ -44,7 +44,7 @@ extension GraphCore {
             } else {
                 var fresh = UnsafeMutableRawPointer(mutating: row)
                 if !image.pointee.isPrivate {
-                    fresh = privateRows.copy(row, Int(count))
+                    fresh = privateRows.copy(row, byteCount: Int(count))
                     RowPage.release(row)
                 }
                 PrivateRow.setCommitted(committed, of: fresh)
@@ -55,7 +55,7 @@ extension GraphCore {
             if object.extra != nil { object.extra?.decoded.removeAll() }
             image.pointee.isPrivate = isPrivate
             let wasChanged = object.flags.contains(.changed)
-            noteExchange(of: object, isClean: isClean && !(isExact && image.pointee.wasChanged), &rest)
+            noteExchange(of: object, isClean: isClean && !(isExact && image.pointee.wasChanged), rest: &rest)
             image.pointee.wasChanged = wasChanged
             if isObserved { announce(object) }
         }
@@ -67,36 +67,37 @@ extension GraphCore {
     ) -> Bool {
         guard let committed else { return false }
         return committed == row
-            || RowAccess.haveEqualContent(row, byteCount, committed, object.tail.byteCount(committed))
+            || RowAccess.haveEqualContent(
+                row, leftCount: byteCount, right: committed, rightCount: object.tail.byteCount(committed))
     }
 
     /// Puts an object whose row was exchanged into the list of changed objects, or takes it out.
-    private func noteExchange(of object: ManagedObject, isClean: Bool, _ rest: inout ExchangeRest) {
+    private func noteExchange(of object: ManagedObject, isClean: Bool, rest: inout ExchangeRest) {
         let wasChanged = object.flags.contains(.changed)
         if isClean, !object.flags.contains(.detectsConflicts) {
             guard wasChanged else { return }
             object.flags.remove(.changed)
             rest.hasUnchanged = true
         } else if !wasChanged {
-            noteChanges(of: object, &rest)
+            noteChanges(of: object, rest: &rest)
         }
     }
 
     /// Exchanges a row whose references differ, or whose object has a special state.
     private func exchangeSlowly(
-        _ object: ManagedObject, _ image: inout UndoRecord.RowImage, _ info: EntityInfo, _ rest: inout ExchangeRest
+        _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
     ) {
         let row = image.row
         guard !object.flags.contains(.orphan) else { return }
         if object.row == nil { _ = fire(object) }
         guard let current = object.row, !object.flags.contains(.inaccessible) else { return }
         let wasChanged = object.flags.contains(.changed)
-        let copy = privateRows.copy(current, Int(object.byteCount))
+        let copy = privateRows.copy(current, byteCount: Int(object.byteCount))
         PrivateRow.setCommitted(nil, of: copy)
         let (former, formerCount) = (UnsafeRawPointer(copy), object.byteCount)
-        let target = privateRows.copy(row, Int(image.byteCount))
+        let target = privateRows.copy(row, byteCount: Int(image.byteCount))
         PrivateRow.setCommitted(nil, of: target)
-        keepPlaces(of: object, info, current, in: target)
+        keepPlaces(of: object, info: info, current: current, in: target)
         let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
         setPrivateRow(of: object, to: bytes)
         RowPage.release(UnsafeRawPointer(target))
@@ -112,12 +113,14 @@ extension GraphCore {
         object.extra?.decoded.removeAll()
         for field in info.referenceFields {
             guard let relationship = field.relationship, let now = object.row else { continue }
-            let (old, new) = (RowAccess.reference(former, field), RowAccess.reference(now, field))
+            let (old, new) = (RowAccess.reference(former, field: field), RowAccess.reference(now, field: field))
             guard old?.key != new?.key, let inverse = model.relationships[relationship].inverse else { continue }
             if model.relationships[inverse].isToMany {
-                for owner in [old, new] { if let owner { settleMember(object, field, of: owner, inverse, &rest) } }
+                for owner in [old, new] {
+                    if let owner { settleMember(object, field: field, of: owner, list: inverse, rest: &rest) }
+                }
             } else {
-                let former = old.map { self.object($0.entity, $0.key) }
+                let former = old.map { self.object($0.entity, key: $0.key) }
                 rest.pairs.append(ExchangedPair(object: object, relationship: relationship, former: former))
             }
         }
@@ -131,15 +134,15 @@ extension GraphCore {
 
     /// Gives a row the present places in ordered lists, which the program does not set.
     private func keepPlaces(
-        of object: ManagedObject, _ info: EntityInfo, _ current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
+        of object: ManagedObject, info: EntityInfo, current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
     ) {
         for field in info.referenceFields {
             guard let relationship = field.relationship, let place = info.places[relationship] else { continue }
-            let key = RowAccess.reference(row, field)?.key
+            let key = RowAccess.reference(row, field: field)?.key
             let sources = key == nil ? [] : [current, object.committedRow].compactMap { $0 }
-            let source = sources.first { RowAccess.reference($0, field)?.key == key }
-            let isNull = source.map { RowAccess.isNull($0, place.index) } ?? true
-            RowAccess.setNull(isNull, row, place.index)
+            let source = sources.first { RowAccess.reference($0, field: field)?.key == key }
+            let isNull = source.map { RowAccess.isNull($0, field: place.index) } ?? true
+            RowAccess.setNull(isNull, row: row, field: place.index)
             row.storeBytes(
                 of: isNull ? 0 : source?.loadUnaligned(fromByteOffset: place.byteOffset, as: Int64.self) ?? 0,
                 toByteOffset: place.byteOffset, as: Int64.self)
@@ -151,12 +154,12 @@ extension GraphCore {
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {
         let (row, object) = (image.row, image.object)
-        func reader(_ row: UnsafeRawPointer, _ count: Int) -> RecordReader {
+        func reader(_ row: UnsafeRawPointer, count: Int) -> RecordReader {
             RecordReader(row: row, byteCount: count, key: object.key, model: model)
         }
-        let before = reader(old, object.tail.byteCount(old))
-        let after = reader(new, object.tail.byteCount(new))
-        let mine = reader(row, Int(image.byteCount))
+        let before = reader(old, count: object.tail.byteCount(old))
+        let after = reader(new, count: object.tail.byteCount(new))
+        let mine = reader(row, count: Int(image.byteCount))
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
         for field in object.info.entity.layout.fields where field.kind != .order {
             let (old, new) = (before.value(field), after.value(field))
@@ -167,7 +170,7 @@ extension GraphCore {
         try batch.append(mine, replacing: replacements)
         batch.withRecord(at: 0) { record in
             guard let base = record.bytes.baseAddress else { return }
-            let fresh = privateRows.copy(base, record.bytes.count)
+            let fresh = privateRows.copy(base, byteCount: record.bytes.count)
             PrivateRow.setCommitted(nil, of: fresh)
             image.row = UnsafeRawPointer(fresh)
             image.byteCount = UInt32(truncatingIfNeeded: record.bytes.count)
