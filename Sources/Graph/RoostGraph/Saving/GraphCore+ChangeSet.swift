@@ -76,8 +76,7 @@ extension GraphCore {
                 try links.collect(object)
             }
             guard object.state.contains(.privateRow), let row = object.row else {
-                if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, pending: &pending) }
-                return pending.unwritten.append(object)
+                return collectUnwritten(object, isForCommit: forCommit, pending: &pending)
             }
             let count = Int(object.byteCount)
             let writable = UnsafeMutableRawPointer(mutating: row)
@@ -93,10 +92,7 @@ extension GraphCore {
                         || !RowAccess.haveEqualContent(
                             row, leftCount: count, right: committed, rightCount: object.tail.byteCount(committed))
                 else {
-                    if object.flags.contains(.detectsConflicts), forCommit {
-                        requireUnchanged(object, pending: &pending)
-                    }
-                    return pending.unwritten.append(object)
+                    return collectUnwritten(object, isForCommit: forCommit, pending: &pending)
                 }
                 if forCommit {
                     RowAccess.seal(writable, byteCount: count, key: object.key, version: RowAccess.version(committed))
@@ -115,6 +111,12 @@ extension GraphCore {
         pending.changes.removedLinks = links.removed
         if forCommit { addExpectations(to: &pending, destinations: newReferences, store: store) }
         return pending
+    }
+
+    /// Collects a changed object whose row is as before.
+    private func collectUnwritten(_ object: ManagedObject, isForCommit: Bool, pending: inout PendingChanges) {
+        if object.flags.contains(.detectsConflicts), isForCommit { requireUnchanged(object, pending: &pending) }
+        pending.unwritten.append(object)
     }
 
     private func collectDelete(of object: ManagedObject, pending: inout PendingChanges) {

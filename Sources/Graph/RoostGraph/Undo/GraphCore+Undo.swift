@@ -81,10 +81,7 @@ extension GraphCore {
         for list in rest.lists { arrange(list, order: nil, rest: &rest) }
         undoRecord = others
         settlePairs(rest.pairs)
-        for (object, relationship, member) in connections {
-            let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
-            if state?.knows(object.key) != false { disconnect(object, from: member, relationship: relationship) }
-        }
+        endConnections(connections)
         if !taken.isEmpty { _ = latching { () throws(StoreError) in try clearReferences(to: taken) } }
         undoRecord = nil
         for index in indices {

@@ -142,6 +142,16 @@ extension GraphCore {
         return found
     }
 
+    /// Takes objects that are taken away out of the other sides of their relationships.
+    func endConnections(
+        _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)]
+    ) {
+        for (object, relationship, member) in connections {
+            let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
+            if state?.knows(object.key) != false { disconnect(object, from: member, relationship: relationship) }
+        }
+    }
+
     /// Notes the members of objects that are taken away, for their return.
     func keepContents(
         _ connections: [(object: ManagedObject, relationship: ManagedObjectModel.Relationship, member: ManagedObject)],
