@@ -36,8 +36,8 @@ struct ModelSections {
             name: names.modelEnum, text: Self.modelEnum(code, names: names), usesFoundation: false)
     }
 
-    /// The entities, each after the entity that it inherits from, and otherwise in the order of their
-    /// names.
+    /// The entities, each after the entity that it inherits from, and otherwise in the order of
+    /// their names.
     private static func superentitiesFirst(_ model: ManagedObjectModel) -> [ManagedObjectModel.Entity] {
         func depth(_ entity: ManagedObjectModel.Entity) -> Int {
             var (depth, next) = (0, entity.superentity)
@@ -47,8 +47,8 @@ struct ModelSections {
         return model.entities.map { ($0, depth($0)) }.sorted { ($0.1, $0.0.number) < ($1.1, $1.0.number) }.map(\.0)
     }
 
-    /// Whether an entity has neither a superentity nor subentities, so that places in its records are
-    /// constants.
+    /// Whether an entity has neither a superentity nor subentities, so that places in its records
+    /// are constants.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
@@ -177,8 +177,8 @@ struct ModelSections {
         if document.hasSuffix("\n") { document.removeLast() }
         let literal = SwiftText.rawLiteral(
             document.split(separator: "\n", omittingEmptySubsequences: false), indentation: "        ")
-        // A literal that throws instead of trapping: the document was valid for the Roost that generated this, and an older
-        // Roost can still refuse it.
+        // A literal that throws instead of trapping: the document was valid for the Roost that
+        // generated this, and an older Roost can still refuse it.
         return """
             /// The model and the classes of its entities.
             nonisolated \(modifier)enum \(names.modelEnum) {

@@ -129,7 +129,8 @@ struct PropertyCode {
                 type: "[String: Value]", name: "composite", suffix: "Composite", hasConstantForm: false,
                 isAlwaysOptional: true)
         case .transformable:
-            // Classes of Foundation's that archives have are not Codable: their values are shown as bytes.
+            // Classes of Foundation's that archives have are not Codable: their values are shown as
+            // bytes.
             guard let type = attribute.attributeValueClassName, !type.hasPrefix("NS") else {
                 return Access(type: "Data", name: "data", suffix: "Data", hasConstantForm: false)
             }

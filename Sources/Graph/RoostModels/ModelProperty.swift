@@ -227,7 +227,7 @@
         }
     }
 
-    /// The least and the greatest value of an attribute.
+    /// The minimum and the maximum value of an attribute.
     public struct ModelLimits<T: AttributeValue>: Sendable {
         let minimum: T?
         let maximum: T?

@@ -60,7 +60,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         let found = try SortedFile(at: path)
         guard found.identity == known.identity else {
             throw StoreError(
-                .storeReplaced, "Another store stands in the place of '\(path)'; close this and open that.")
+                .storeReplaced, "Another store replaced '\(path)'; close it and open it again.")
         }
         latest.withLock { if let old = $0, old.commit < found.commit { $0 = found } }
         return found

@@ -6,7 +6,7 @@ struct WeakCore {
 }
 
 extension GraphCore {
-    /// Finds and reads the objects that a child changed, so that taking the changes over needs no more.
+    /// Finds and reads the objects that a child changed, before any change is taken over.
     ///
     /// - Parameter child: The inside of the child.
     /// - Returns: The objects of this context by those of the child; without new ones.
@@ -104,8 +104,9 @@ extension GraphCore {
         return here
     }
 
-    /// Adds an object to the lists that follow from its references, and ends references to what was
-    /// deleted here.
+    /// Adds an object to the lists that follow from its references.
+    ///
+    /// Makes references to objects that were deleted here null.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
@@ -152,7 +153,8 @@ extension GraphCore {
         }
     }
 
-    /// Takes over the members that a child added or removed, of relationships that are kept as links.
+    /// Takes over the members that a child added or removed, of relationships that are kept as
+    /// links.
     private func takeLinks(_ extra: Extra, here: ManagedObject) throws(StoreError) {
         for (number, state) in extra.members where state.hasDifferences {
             let relationship = model.relationships[number]
@@ -205,7 +207,8 @@ extension GraphCore {
                 extra.members[index].state.forgetBase()
             }
         }
-        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        // Deallocating an object can run code of the program. So the lists are replaced first and
+        // released at the end.
         let former = touched
         if let results { former.forEachUncounted { results.note($0) } }
         (changed, touched) = ([], [])

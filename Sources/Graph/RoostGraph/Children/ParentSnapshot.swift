@@ -2,11 +2,10 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The state that a context shows, as its children read it: that of the stores with all unsaved
-/// changes.
+/// The state that a context shows, with all unsaved changes, as a snapshot for its children.
 ///
-/// It is for one event of a child. What the parent changes later can show in it; the parent then
-/// ends the reads of its children.
+/// It is valid for one event of a child. Later changes of the parent can appear in it; they end the
+/// reads of the children.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The reads of the parent, which keep the snapshots of the stores open.
@@ -143,7 +142,7 @@ private final class ParentRecords: RecordCursor {
     }
 }
 
-/// Gives links that are known already.
+/// A cursor over links that are already in memory.
 private final class ParentLinks: LinkCursor {
     private var links: [Link]
 

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// Stops the program if another thread uses the context, where that is checked.
+    /// Stops the program if the context is used outside of its isolation and checks are active.
     ///
     /// The compiler proves the confinement for clients in language mode 6; see ``IsolationCheck``.
     @inline(__always)
@@ -101,7 +101,8 @@ extension GraphCore {
     /// Forgets which objects changed in this event, and ends its reads.
     func endEvent() {
         undoStack?.closeEvent()
-        // The end of an object can run code of the program, so the list is replaced and dies afterwards.
+        // Deallocating an object can run code of the program. So the list is replaced first and
+        // released at the end.
         let former = touched
         touched = []
         notifiedCount = 0

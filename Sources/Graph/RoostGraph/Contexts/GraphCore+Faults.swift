@@ -134,7 +134,8 @@ extension GraphCore {
     private func put(_ row: UnsafeRawPointer, byteCount: Int, in object: ManagedObject) {
         object.row = row
         object.byteCount = UInt32(truncatingIfNeeded: byteCount)
-        // A fault that was made by the name of a superentity keeps its class; its own entity is known now.
+        // A fault that was made by the name of a superentity keeps its class; its own entity is
+        // known now.
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 

@@ -4,8 +4,9 @@ internal import RoostCore
 // each relationship must still agree.
 
 extension GraphCore {
-    /// Gives the references that an object changed their committed destinations, so that the other
-    /// sides lose what the object will not have any more.
+    /// Gives the references that an object changed their committed destinations.
+    ///
+    /// The other sides then lose the object where it is no longer a member.
     ///
     /// - Returns: The committed references to objects that are deleted here, which are to be cleared
     ///   again.

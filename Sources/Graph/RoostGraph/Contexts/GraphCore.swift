@@ -4,7 +4,7 @@ internal import RoostStores
 
 /// The inside of a context: its objects, their rows and their changes.
 ///
-/// Objects point to it, and it keeps changed objects alive, no others.
+/// Objects refer to it. It keeps only changed objects alive.
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
@@ -14,15 +14,16 @@ final class GraphCore {
     // SAFETY: the context sets it to nil when it ends.
     unowned(unsafe) var context: ManagedObjectContext?
 
-    // A core stays in one isolation, and no code of the program runs while one of the unchecked properties is being
-    // changed. The run-time check of that would be a third of the cost of a write.
+    // A core stays in one isolation, and no code of the program runs while one of the unchecked
+    // properties is being changed. A run-time check of exclusive access would be a third of the
+    // cost of a write.
 
     @exclusivity(unchecked) var registry = Registry()
     /// The objects with changes, in the order in which they changed first.
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
-    /// The number of touched objects that observers are being told about.
+    /// The number of touched objects that the running notification of observers covers.
     var notifiedCount = 0
     /// The deleted objects whose delete rules were not applied yet.
     var undeleted: [ManagedObject] = []
@@ -57,13 +58,13 @@ final class GraphCore {
     @exclusivity(unchecked) var results: ResultsTracker?
     /// The state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
-    /// The context that the one of this core is a child of.
+    /// The parent of the context; nil for a context that saves to stores.
     var parent: ManagedObjectContext?
     /// The children of the context.
     @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
-    /// The number of times that something changed which is in no step.
+    /// The number of changes that no undo step contains.
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []
@@ -90,7 +91,8 @@ final class GraphCore {
     private weak var knownOrphanage: GraphCore?
     /// The facts that the current save has found about its objects.
     var survey = SaveSurvey()
-    /// The last places of the ordered relationships that the next commit appends to, as they were read.
+    /// The last places of the ordered relationships that the next commit appends to, as they were
+    /// read.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// By entity number: a row of nulls, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
@@ -164,10 +166,10 @@ final class GraphCore {
         forEachChild { $0.closeReader() }
     }
 
-    /// Copies the rows of nearly empty pages together, so that a few objects of a large result do not
-    /// keep the memory of all of it.
+    /// Moves the rows of nearly empty pages to other pages.
     ///
-    /// Looks at all objects, but only after four times as many rows were fetched, and some thousands.
+    /// Otherwise a few objects of a large result would keep the memory of all of it. The pass over
+    /// all objects runs only after four times as many rows were fetched, and some thousands.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0
@@ -218,7 +220,7 @@ final class GraphCore {
         return object
     }
 
-    /// Removes an object that ends from the registry.
+    /// Removes an object that is being deallocated from the registry.
     @inline(__always)
     func forget(_ object: ManagedObject) {
         registry.remove(object, root: table.root(Int(object.entityNumber)))
@@ -361,7 +363,7 @@ final class GraphCore {
             changed.append(object)
         }
         guard !object.state.contains(.touched) else { return }
-        // The setters of an object that is marked so write into its row.
+        // The setters of a touched object write into its row without asking.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
         if !children.isEmpty { forEachChild { $0.closeReader() } }

@@ -6,9 +6,10 @@ internal import RoostSystem
 /// For clients in language mode 6 the compiler proves that contexts stay in their isolation. For
 /// all others, and for wrappers that turn the proof off, this check finds the mistake when the
 /// program runs. It is active in debug builds of Roost, and in release builds with the environment
-/// variable `ROOST_CHECK_ISOLATION=1`. It knows the view context, background contexts and
-/// those of attached actors. Only what reads, changes for the first time, fetches or saves
-/// is checked; accessors are not.
+/// variable `ROOST_CHECK_ISOLATION=1`.
+///
+/// It checks the view context, background contexts and the contexts of attached actors. Reads from
+/// a store, first changes, fetches and saves are checked. Other accesses to properties are not.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG
@@ -19,7 +20,8 @@ struct IsolationCheck {
     }()
 
     private enum Owner {
-        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is asked.
+        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is
+        /// asked.
         case mainActor
         /// A thread, with its name for the message.
         case thread(pthread_t, name: String)

@@ -35,7 +35,7 @@ public final class ManagedObjectContext {
     public var mergePolicy: MergePolicy = .error
     /// Whether other contexts' saves appear at the end of each event.
     ///
-    /// False at first; true for the view context.
+    /// The default is false, and true for the view context.
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
     /// read again. A context with a home, such as the view context, is woken for them; see
@@ -55,8 +55,8 @@ public final class ManagedObjectContext {
     /// Whether an object whose row is missing counts as deleted.
     ///
     /// The properties of a fault then read as null; values that were read before stay readable. The
-    /// object is not validated. If false, reading the fault is an error that the next save, fetch or
-    /// count throws.
+    /// object is not validated. If false, reading the fault is an error that the next save, fetch
+    /// or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -391,7 +391,7 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
     /// the changes.
     ///
-    /// The changes of other objects stay: what refers to the object is still in its to-many
+    /// The changes of other objects stay. Objects that refer to this one are still in its to-many
     /// relationships.
     ///
     /// - Parameters:

@@ -5,16 +5,16 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects that a request asks for, as the unsaved changes leave them.
     ///
-    /// Objects that the context has already keep their values. Objects with equal sort keys, and
+    /// Objects that are already in the context keep their values. Objects with equal sort keys, and
     /// all objects without an order, come in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; what reading throws.
     /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
-    ///   one comparison more for each changed object of the entity. If the predicate or the order
+    ///   one more comparison for each changed object of the entity. If the predicate or the order
     ///   follows relationships to an entity with unsaved changes, also one for each object that
-    ///   refers to a changed one; if these are many, or a relationship has no inverse, all objects
-    ///   are compared.
+    ///   refers to a changed object. All objects are compared if these are many, or if a
+    ///   relationship has no inverse.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -288,7 +288,8 @@ extension GraphCore {
 
 /// The result of a request, read one page of objects at a time.
 ///
-/// The order is that of the moment in which the request was executed: changes move nothing.
+/// The order is that of the moment at which the request was executed. Later changes do not move
+/// objects.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]
@@ -303,7 +304,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// The position after the last object.
     public var endIndex: Int { ids.count }
 
-    /// The object at a position; nil for an object whose class is another one.
+    /// The object at a position; nil for an object of another class.
     ///
     /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
     public subscript(position: Int) -> Object? {
@@ -327,10 +328,9 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 }
 
 extension ManagedObjectContext {
-    /// Returns the objects that a request asks for; the store reads on a thread of Roost's own.
+    /// Returns the objects that a request asks for, and reads on a thread of Roost's own.
     ///
-    /// The result has what the store has at that time. Unsaved changes that matter to the request
-    /// make it read again in the caller's isolation.
+    /// If unsaved changes matter to the request, it reads again in the caller's isolation.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(

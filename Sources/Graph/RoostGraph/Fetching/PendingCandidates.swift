@@ -3,8 +3,8 @@ internal import RoostStores
 
 /// Finds the objects whose place in a request's answer can differ because other objects changed.
 ///
-/// It goes from each changed object to the objects that refer to it, through the inverses of the
-/// relationships that the request follows, in the state of the store and in that of the changes.
+/// It follows the inverses of the request's relationships from each changed object to the objects
+/// that refer to it, in the state of the store and in that of the changes.
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel

@@ -19,7 +19,7 @@ struct PendingFetch {
     private let changedKeys: Set<Int64>
     /// The changed records of the entity, in the order of their keys.
     private let records: RecordBatch
-    /// Whether the store is right about the objects that did not change themselves.
+    /// Whether the store's answer is right for all objects that did not change themselves.
     private let isStoreRight: Bool
     /// Whether a record alone decides whether it meets the request, and where it is in the order.
     private let isLocal: Bool
@@ -73,7 +73,8 @@ struct PendingFetch {
             // Beyond a part of all objects, one pass over them is faster.
             let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
             if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
-                // The store is right about all others. Candidates are compared as changed objects are.
+                // The store is right about all others. Candidates are compared as changed objects
+                // are.
                 let unchanged = candidates.subtracting(keys).sorted()
                 try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
                 for index in 0..<related.count {

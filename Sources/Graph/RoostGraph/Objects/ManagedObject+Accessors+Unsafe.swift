@@ -25,8 +25,8 @@ extension ManagedObject {
 
     /// Reads a number of an object that is a fault or can be observed.
     ///
-    /// The compiler would count a reference to the object on the fast path too, if both paths had the
-    /// read in common.
+    /// The compiler would count a reference to the object on the fast path too, if both paths had
+    /// the read in common.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)

@@ -205,7 +205,7 @@ extension ManagedObject {
 
     /// Returns the current values of the stored properties that differ from the saved ones.
     ///
-    /// Attributes and to-one relationships; of a new object, all that are not null.
+    /// The result has attributes and to-one relationships; for a new object, all that are not null.
     public final func changedValues() -> [String: Value] {
         guard state.contains(.privateRow), let row else { return [:] }
         return differences(of: row, count: Int(byteCount), from: PrivateRow.committed(row), current: true)
@@ -218,7 +218,7 @@ extension ManagedObject {
         return differences(of: row, count: Int(byteCount), from: old, current: false)
     }
 
-    /// Returns the saved values of the named properties; of all that are not null without names.
+    /// Returns the saved values of the named properties; without names, all that are not null.
     ///
     /// - Throws: `unknownProperty`; what reading a fault throws.
     public final func committedValues(_ names: [String]? = nil) throws(StoreError) -> [String: Value] {

@@ -104,7 +104,8 @@ struct Registry: ~Copyable {
         }
     }
 
-    /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay short.
+    /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay
+    /// short.
     private mutating func free(_ slot: Int) {
         guard tags[self.slot(after: slot)] == 0 else { return }
         var slot = slot

@@ -95,8 +95,8 @@ final class ObjectObservation {
         }
     }
 
-    /// Notes that the context forgets the members of an object's relationships, which stores can have
-    /// changed.
+    /// Notes that the context forgets the members of an object's relationships, which stores can
+    /// have changed.
     func noteForgotten(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, state) in extra.members {

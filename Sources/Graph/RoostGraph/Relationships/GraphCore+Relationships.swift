@@ -1,8 +1,9 @@
 internal import RoostCore
 internal import RoostStores
 
-// Both sides of a relationship are changed at once. A to-one relationship is a field of its object's
-// row; a to-many relationship is a set of differences, so adding and removing read nothing of it.
+// Both sides of a relationship are changed at once. A to-one relationship is a field of its
+// object's row; a to-many relationship is a set of differences, so adding and removing read nothing
+// of it.
 
 extension GraphCore {
     /// Returns the destination of a to-one relationship.
@@ -188,7 +189,8 @@ extension GraphCore {
                 throw StoreError(
                     .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
             }
-            // Objects of a store can refer to one that returns after a saved deletion. Links it has none.
+            // Objects of a store can refer to one that returns after a saved deletion. Links it has
+            // none.
             let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
             if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))
@@ -201,8 +203,8 @@ extension GraphCore {
         return extra.members[index].state.current ?? []
     }
 
-    /// Takes members that are deleted here out of what was read of a relationship, as deleting them did
-    /// with the members that were known then.
+    /// Takes members that are deleted here out of what was read of a relationship, as deleting them
+    /// did with the members that were known then.
     private func removeDeleted(
         _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {

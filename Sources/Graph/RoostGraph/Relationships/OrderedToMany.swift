@@ -37,7 +37,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         }
     }
 
-    /// Whether the list is that of a relationship of an object already.
+    /// Whether the list already is that of a relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }

@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of their keys.
 ///
-/// Adding and removing read nothing; the members are read when the program looks at them. Both
+/// Adding and removing do not read members; they are read when the program accesses them. Both
 /// sides of the relationship change at once.
 ///
 /// ```swift
@@ -46,7 +46,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
         }
     }
 
-    /// Whether the set is that of a relationship of an object already.
+    /// Whether the set already is that of a relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -87,7 +87,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     /// Returns the members that meet a condition, as the unsaved changes leave them.
     ///
-    /// The store finds them; the others are not read.
+    /// The store finds them. Other members are not read.
     ///
     /// - Throws: `invalidRequest` for a set that is not of a relationship; `closed` if its object has
     ///   left its context; as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.

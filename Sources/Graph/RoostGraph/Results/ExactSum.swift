@@ -1,7 +1,7 @@
 internal import Foundation
 package import RoostCore
 
-/// A sum from which numbers can be taken away again without a rest.
+/// A sum from which numbers can be removed again without a rounding error.
 ///
 /// Adding and subtracting floating-point numbers rounds each time. So they are added as whole
 /// numbers of the smallest unit that a double has, and rounded once, when the sum is read.

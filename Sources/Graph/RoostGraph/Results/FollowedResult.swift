@@ -3,7 +3,7 @@ internal import RoostQuery
 internal import RoostStores
 internal import RoostSystem
 
-/// The inside of a controller: the rows of a result, and what became of them.
+/// The implementation of a controller: the rows of a result and the difference to report.
 final class FollowedResult: ResultsFollower {
     let context: ManagedObjectContext
     private(set) var request: ResultsRequest
@@ -110,7 +110,7 @@ final class FollowedResult: ResultsFollower {
         }
     }
 
-    /// Works out the difference from the changed objects alone.
+    /// Computes the difference from the changed objects alone.
     ///
     /// - Returns: The difference; nil if the list has to be fetched again.
     private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
@@ -129,7 +129,7 @@ final class FollowedResult: ResultsFollower {
         return list.apply(changes, limit: limit, model: model)
     }
 
-    /// Finds out whether a window can be followed without fetching.
+    /// Returns how many rows of a window to keep if it can be followed without fetching.
     ///
     /// - Parameters:
     ///   - changes: The changes; rows beyond the last one become rows that leave.

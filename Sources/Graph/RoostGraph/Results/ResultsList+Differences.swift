@@ -17,7 +17,7 @@ package struct ResultsRowChange: Sendable {
 }
 
 extension ResultsList {
-    /// Takes over what became of some objects.
+    /// Applies the changes of some objects to the list.
     ///
     /// - Parameters:
     ///   - changes: At most one change for each key.
@@ -162,7 +162,7 @@ extension ResultsList {
     }
 }
 
-/// Collects what differs between two lists, and finds out what is a move.
+/// Collects the differences between two lists, and recognizes moves.
 struct ResultsDifference {
     /// A row that can be between others than before, or that is in one of the lists only.
     private struct Displaced {

@@ -205,7 +205,8 @@ package struct ResultsList: Sendable {
     ///   - row: A row whose key is not in the list.
     ///   - former: The serial numbers of sections that were removed in the same step, by name.
     mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
-        // The last section that begins before the row; the row is in it or in one of those beside it.
+        // The last section that begins before the row; the row is in it or in one of those beside
+        // it.
         var (low, high) = (0, sections.count)
         while low < high {
             let middle = (low + high) / 2

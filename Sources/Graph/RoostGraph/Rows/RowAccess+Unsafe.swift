@@ -80,7 +80,8 @@ enum RowAccess {
         _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
     ) -> Bool {
         for range in ranges {
-            // The first and the last eight bytes are all of a reference. A call would cost more than that.
+            // The first and the last eight bytes are all of a reference. A call would cost more
+            // than that.
             let (first, last) = (range.lowerBound, range.upperBound &- 8)
             guard
                 left.loadUnaligned(fromByteOffset: first, as: UInt64.self)

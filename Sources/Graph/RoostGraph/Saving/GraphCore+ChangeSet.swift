@@ -16,7 +16,8 @@ struct PendingChanges {
     ///
     /// Their relationships can differ.
     var unwritten = UncountedObjects()
-    /// Whether any of these objects has to-many relationships, or other parts that few objects have.
+    /// Whether any of these objects has to-many relationships, or other parts that few objects
+    /// have.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
@@ -69,21 +70,13 @@ extension GraphCore {
                 forCommit || reach?.includes(object.root) ?? true
             else { return }
             let flags = object.flags
-            guard flags.isDisjoint(with: gone) else {
-                guard !flags.contains(.inaccessible) else { return }
-                let row = object.committedRow ?? object.firedRow
-                guard !object.flags.contains(.inaccessible) else { return }
-                pending.changes.delete(object.objectID, version: RowAccess.version(row))
-                pending.deleted.append(object)
-                return
-            }
+            guard flags.isDisjoint(with: gone) else { return collectDelete(of: object, pending: &pending) }
             if object.extra != nil {
                 pending.hasExtras = true
                 try links.collect(object)
             }
             guard object.state.contains(.privateRow), let row = object.row else {
-                if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, pending: &pending) }
-                return pending.unwritten.append(object)
+                return collectUnwritten(object, isForCommit: forCommit, pending: &pending)
             }
             let count = Int(object.byteCount)
             let writable = UnsafeMutableRawPointer(mutating: row)
@@ -99,10 +92,7 @@ extension GraphCore {
                         || !RowAccess.haveEqualContent(
                             row, leftCount: count, right: committed, rightCount: object.tail.byteCount(committed))
                 else {
-                    if object.flags.contains(.detectsConflicts), forCommit {
-                        requireUnchanged(object, pending: &pending)
-                    }
-                    return pending.unwritten.append(object)
+                    return collectUnwritten(object, isForCommit: forCommit, pending: &pending)
                 }
                 if forCommit {
                     RowAccess.seal(writable, byteCount: count, key: object.key, version: RowAccess.version(committed))
@@ -119,15 +109,35 @@ extension GraphCore {
         }
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
-        if forCommit {
-            pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(newReferences)
-            pending.changes.requiresUnreferencedDeletes =
-                !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
-            pending.changes.lastPlaces = expectedPlaces.filter { place in
-                isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
-            }
-        }
+        if forCommit { addExpectations(to: &pending, destinations: newReferences, store: store) }
         return pending
+    }
+
+    /// Collects a changed object whose row is as before.
+    private func collectUnwritten(_ object: ManagedObject, isForCommit: Bool, pending: inout PendingChanges) {
+        if object.flags.contains(.detectsConflicts), isForCommit { requireUnchanged(object, pending: &pending) }
+        pending.unwritten.append(object)
+    }
+
+    private func collectDelete(of object: ManagedObject, pending: inout PendingChanges) {
+        guard !object.flags.contains(.inaccessible) else { return }
+        let row = object.committedRow ?? object.firedRow
+        // Reading the row can show that the object no longer exists.
+        guard !object.flags.contains(.inaccessible) else { return }
+        pending.changes.delete(object.objectID, version: RowAccess.version(row))
+        pending.deleted.append(object)
+    }
+
+    /// Adds what a commit relies on: destinations that exist, deletes without references, last
+    /// places.
+    private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
+        let isWholeStore = stores?.stores.count == 1
+        pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
+        pending.changes.requiresUnreferencedDeletes =
+            !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
+        pending.changes.lastPlaces = expectedPlaces.filter { place in
+            isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
+        }
     }
 
     /// Whether a save would insert, delete or update the record of an object.
@@ -164,7 +174,8 @@ extension GraphCore {
             if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
             if let destination = registry.find(root, key: key) {
-                // An object that the same save inserts exists; one that it deletes is reported by the store.
+                // An object that the same save inserts exists; one that it deletes is reported by
+                // the store.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {

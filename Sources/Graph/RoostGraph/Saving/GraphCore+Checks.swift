@@ -20,7 +20,7 @@ extension GraphCore {
 
     // MARK: Validation
 
-    /// Returns the failures of a deleted object whose rule denies that.
+    /// Returns the failures of a deleted object whose delete rules deny the deletion.
     func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }

@@ -13,13 +13,14 @@ extension GraphCore {
         pending.updated.forEachWithPosition { index, object in
             finish(object, index: index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
-        // What depends on the changes, and others have in the change set because of it.
+        // Records that the rules of the model added to the change set, because they depend on
+        // changes.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
                 guard let object = registered(record.root, key: record.key), object.row != nil else { return }
                 guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else {
-                    // Also of an object whose properties were set to what they were.
+                    // This includes objects whose properties were set to their saved values.
                     return setRow(of: object, to: record, version: record.version &+ 1)
                 }
                 guard let committed = object.committedRow, RowAccess.version(committed) == record.version else {
@@ -101,7 +102,8 @@ extension GraphCore {
 
     /// Takes objects that have no changes left out of the list of changed ones.
     func dropUnchanged() {
-        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        // The end of an object can run code of the program, so the lists are replaced and die
+        // afterwards.
         let (formerChanged, formerTouched) = (changed, touched)
         if let results { formerTouched.forEachUncounted { results.note($0) } }
         defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
@@ -126,8 +128,8 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object stays in the list of changed ones after a save, and ends its changes
-    /// otherwise.
+    /// Returns whether an object stays in the list of changed ones after a save, and ends its
+    /// changes otherwise.
     ///
     /// - Parameters:
     ///   - object: A changed object.
@@ -172,7 +174,7 @@ extension GraphCore {
 
     // MARK: Saves in the background
 
-    /// Notes which rows are being saved.
+    /// Marks the rows that are being saved.
     func beginFlight(_ pending: PendingChanges) {
         for objects in [pending.inserted, pending.updated] {
             objects.forEach { object in

@@ -16,7 +16,8 @@ extension ManagedObjectContext {
     // MARK: Objects that another context changed
 
     private func resolveConflicts(_ error: StoreError) throws(StoreError) -> Bool {
-        // Without a list a place in an order was taken: the next try reads the list again.
+        // An error without conflicts means that a place in an order was taken. The next try reads
+        // the list again.
         guard !error.conflicts.isEmpty else {
             core.forgetBases()
             return true
@@ -28,8 +29,8 @@ extension ManagedObjectContext {
                 let object = core.registered(entity.root, key: conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
-            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict. Nor is it one
-            // that both sides deleted an object.
+            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict.
+            // Nor is it one that both sides deleted an object.
             if core.agrees(object, with: conflict.current) {
                 agreed.append((object, conflict))
             } else {
@@ -45,8 +46,9 @@ extension ManagedObjectContext {
         core.closeReader()
         let former = decisions.map { core.pairPartners(of: $0.0) }
         for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
-        // After the decisions: merging a pair reads the partners, which would merge them without a decision.
-        // What only the rules of the model have in the change set is read again by the next try.
+        // After the decisions: merging a pair reads the partners, which would merge them without a
+        // decision. What only the rules of the model have in the change set is read again by the
+        // next try.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
         }
@@ -195,8 +197,8 @@ extension GraphCore {
         forgetBases(of: object)
     }
 
-    /// Whether an object needs no decision: both sides deleted it, or one side changed nothing but its
-    /// places in ordered relationships.
+    /// Whether an object needs no decision: both sides deleted it, or one side changed nothing but
+    /// its places in ordered relationships.
     ///
     /// - Parameters:
     ///   - object: An object that was changed or deleted here.
@@ -242,7 +244,7 @@ extension GraphCore {
         return inverse
     }
 
-    /// Forgets what the store had of an object, which is then as a new one.
+    /// Forgets the committed row of an object, which is then like a new object.
     func forgetCommittedRow(of object: ManagedObject) {
         guard let row = object.row, object.state.contains(.privateRow) else { return }
         if let old = PrivateRow.committed(row) { RowPage.release(old) }
@@ -308,8 +310,8 @@ extension GraphCore {
 
     /// Gives an object the store's content, and discards its changes.
     ///
-    /// What was added to its to-many relationships or removed from them stays, unless the object was
-    /// deleted.
+    /// What was added to its to-many relationships or removed from them stays, unless the object
+    /// was deleted.
     func accept(_ record: Record, object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
         if wasDeleted {
@@ -342,7 +344,7 @@ extension GraphCore {
         note(object)
     }
 
-    /// Takes an object that does not exist any more out of the context.
+    /// Removes an object that no longer exists from the context.
     func leave(_ object: ManagedObject) {
         changed.removeAll { $0 === object }
         touched.removeAll { $0 === object }

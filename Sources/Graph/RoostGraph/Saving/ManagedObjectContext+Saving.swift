@@ -6,11 +6,13 @@ extension ManagedObjectContext {
     private static let mostWillSaveRounds = 1_000
     private static let mostConflictRounds = 10
 
-    /// Saves all changes, all or none in each store, durable on return.
+    /// Saves all changes.
+    ///
+    /// Each store gets all its changes or none. They are durable on return.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
     /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
-    /// was written, and all changes are still pending; with several stores, the error says which
+    /// was written, and all changes are still pending. With several stores, the error says which
     /// were saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
@@ -48,11 +50,10 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the
-    /// isolation.
+    /// Saves all changes, and commits on a thread of Roost's own, without holding the isolation.
     ///
-    /// Changes that are made meanwhile stay pending. After an error all changes do. Waits for an
-    /// earlier save in the background.
+    /// Changes that are made meanwhile stay pending. After an error, all changes stay pending.
+    /// Waits for an earlier save in the background.
     ///
     /// - Throws: As ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
@@ -252,15 +253,16 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Works out what to commit to a store; nil for nothing.
+    /// Returns what to commit to a store; nil if there is nothing to commit.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
-            // What was added and removed again is no difference any more.
+            // Members that were added and removed again are no longer differences.
             core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
-        // A store that is read cannot use its old pages again, and a memory store copies what it changes.
+        // An open snapshot keeps a store from reusing old pages, and makes a memory store copy what
+        // it changes.
         core.closeReader()
         var changes = pending.changes
         (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
@@ -335,7 +337,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // What the rules of the model changed beside it: derived attributes of objects that depend on changed ones.
+        // What the rules of the model changed beside it: derived attributes of objects that depend
+        // on changed ones.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)

@@ -1,7 +1,8 @@
 public import RoostCore
 
-/// The rule for a save whose objects another context changed, or whose unique values another object
-/// has.
+/// The rule for resolving the conflicts of a save.
+///
+/// A conflict is an object that another context changed, or a unique value that another object has.
 ///
 /// | policy | property that both changed | deleted there | deleted here |
 /// |---|---|---|---|
@@ -11,7 +12,8 @@ public import RoostCore
 /// | `overwrite` | this context's object | is inserted again | is deleted |
 /// | `rollback` | the store's object | leaves the context | is restored |
 ///
-/// To-many relationships merge as sets under every policy: what either side added or removed holds.
+/// To-many relationships merge as sets under every policy: additions and removals of both sides
+/// hold.
 ///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump

@@ -1,11 +1,11 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A step of taking over what another context changed.
+/// A step of merging what another context changed.
 ///
-/// To take over the row of an object, the rows of its partners in one-to-one relationships are read
-/// again, and so on along the chain of partners. Functions that call each other would exhaust the
-/// stack on a long chain. So the remaining work is a list of steps.
+/// Merging the row of an object reads the rows of its partners in one-to-one relationships again,
+/// and so on along the chain of partners. Recursion would exhaust the stack on a long chain. So the
+/// remaining work is a list of steps.
 enum MergeStep {
     /// Reads the current rows of objects; `isReported` says whether the result of
     /// ``GraphCore/reread(_:)`` has the changed ones.
@@ -14,7 +14,7 @@ enum MergeStep {
     case readHierarchy(Int, [ManagedObject], isReported: Bool)
     /// Takes over records, from a position on.
     case take(RecordBatch, root: Int, from: Int, isReported: Bool)
-    /// Notes which objects the store lacks.
+    /// Marks the objects that the store lacks.
     case noteMissing([ManagedObject], isReported: Bool)
     /// Lets both sides of an object's references agree, from a position among them on.
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
@@ -97,8 +97,8 @@ extension GraphCore {
         }
     }
 
-    /// Lets both sides of an object's relationships agree, after its changes were merged with those of
-    /// another context.
+    /// Lets both sides of an object's relationships agree, after its changes were merged with those
+    /// of another context.
     ///
     /// - Parameters:
     ///   - object: An object whose changes were merged.

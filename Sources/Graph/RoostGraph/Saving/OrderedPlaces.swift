@@ -107,8 +107,8 @@ extension GraphCore {
                 try read(keys.filter { registered(root, key: $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
                 let stored = try storedPlaces(of: owner, relationship: relationship)
-                // A place in the list that a member was in before says nothing about this one. A row can be older than
-                // the list, so the places of the list count.
+                // A place in the list that a member was in before says nothing about this one. A
+                // row can be older than the list, so the places of the list count.
                 let present = objects.map { object in
                     members.added.contains(object.key)
                         ? nil : stored[object.key] ?? place(of: object, reference: inverse)
@@ -139,8 +139,8 @@ extension GraphCore {
 
     /// Returns the stored places of the members of an ordered relationship, and notes the last one.
     ///
-    /// If another context appends at the same time, the commit fails instead of giving a place twice,
-    /// and the save tries again.
+    /// If another context appends at the same time, the commit fails instead of giving a place
+    /// twice, and the save tries again.
     private func storedPlaces(
         of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: Int64] {

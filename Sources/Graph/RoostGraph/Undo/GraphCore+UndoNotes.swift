@@ -25,9 +25,9 @@ extension GraphCore {
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
     }
 
-    /// Finds out the members and the orders of relationships that were changed without reading.
+    /// Reads the members and the orders of relationships that were changed without reading.
     ///
-    /// The store knows it until the changes are saved.
+    /// The store has them until the changes are saved.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {
         for index in record.links.indices where record.links[index].wasMember == nil {
             let link = record.links[index]
@@ -81,7 +81,7 @@ extension GraphCore {
 
     /// Runs `body` without recording for undo.
     ///
-    /// What it changes below the program's changes is noted by ``UndoStack/rebase(_:from:)``.
+    /// ``UndoStack/rebase(_:from:to:)`` notes the committed rows that it replaces.
     func withoutUndo<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard undoStack != nil else { return try body() }
         let (record, start) = (undoRecord, touched.count)

@@ -2,17 +2,18 @@ internal import RoostCore
 
 /// The state of objects before one event, so that the event can be taken back.
 ///
-/// A record is its own opposite: to apply it exchanges what it has and what the objects have. It is
-/// then read from the other end, so that of several notes about one thing the right one is last.
+/// A record is its own opposite: applying it exchanges its content and that of the objects. The
+/// next time it is read from the other end, so that the last of several notes about one object is
+/// right.
 ///
 /// SAFETY: a record counts the rows that it has, and keeps their objects.
 final class UndoRecord {
     /// Whether an object is in the context.
     enum Presence: UInt8 {
-        /// It is not: not inserted yet, or deleted and saved.
+        /// Not inserted yet, or deleted by a save.
         case absent
         case present
-        /// The next save deletes it.
+        /// In the context, and the next save deletes it.
         case deleted
     }
 
@@ -109,8 +110,8 @@ final class UndoRecord {
             guard let base = buffer.baseAddress else { return }
             for position in 0..<buffer.count {
                 let image = base + (isReversed ? position : buffer.count - 1 - position)
-                // SAFETY: the first field of an image is a reference, which the list keeps; an `Unmanaged` of
-                // it has the same representation.
+                // SAFETY: the first field of an image is a reference, which the list keeps; an
+                // `Unmanaged` of it has the same representation.
                 let object = UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
                 object._withUnsafeGuaranteedRef { body($0, image) }
             }
