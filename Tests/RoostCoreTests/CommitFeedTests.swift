@@ -5,7 +5,7 @@ import Testing
 
 private let place = StoreLocation(type: "memory", path: "")
 
-@Suite("Notices of commits, below stores")
+@Suite("The commit feed")
 struct CommitFeedTests {
     private final class Origin: Sendable {}
 
@@ -61,8 +61,8 @@ struct CommitFeedTests {
         }
     }
 
-    @Test("come in the order of the commits, whichever ends first")
-    func order() {
+    @Test("save notices come in the order of commits, whichever commit ends first")
+    func arrivesInOrderOfCommits() {
         let listening = Listening()
         listening.begin(3)
         listening.end(2, 3)
@@ -72,7 +72,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["0>1", "1>2", "2>3"])
     }
 
-    @Test("have one that is not complete for commits of another process, also if the own ones are not wanted")
+    @Test("another process's commit gives an incomplete notice, also where own commits are ignored")
     func gaps() {
         for origin in [nil, Origin()] {
             let listening = Listening(ignoring: origin)
@@ -86,7 +86,7 @@ struct CommitFeedTests {
         }
     }
 
-    @Test("do not take a commit of this process for one of another")
+    @Test("looking at a store never mistakes a commit of this process for a foreign one")
     func looks() {
         let listening = Listening()
         let ticket = listening.feed.ticket()
@@ -103,7 +103,7 @@ struct CommitFeedTests {
         #expect(listening.taken.isEmpty)
     }
 
-    @Test("wait for a look that can name the commits of others, though not for ever")
+    @Test("a notice with a gap before it waits for the history, but not forever")
     func history() {
         let listening = Listening()
         listening.look(at: 0, hasHistory: true)
@@ -119,7 +119,7 @@ struct CommitFeedTests {
         #expect(listening.taken.first == "-2>10")
     }
 
-    @Test("of commits that overlap come in the order in which these began, each after the one before it")
+    @Test("overlapping commits give notices in the order they began, each continuing the last")
     func overlapping() {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
@@ -139,7 +139,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["-70>75"])
     }
 
-    @Test("of commits that overlap wait for a bounded number, and the late one then names nothing")
+    @Test("a commit that outlasts 65 others stops delaying them and gives an incomplete notice")
     func overlappingForLong() {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
@@ -150,7 +150,7 @@ struct CommitFeedTests {
         #expect(listening.taken == ["-65>165"])
     }
 
-    @Test("are joined where generations are sums, whatever came before them")
+    @Test("waiting notices join into one where generations are sums")
     func joiningSums() {
         func notice(_ from: UInt64, _ to: UInt64, _ id: ObjectID) -> SaveNotice {
             var notice = SaveNotice(
@@ -166,7 +166,7 @@ struct CommitFeedTests {
         #expect(notices.first?.previousGeneration.number == 1 && notices.first?.generation.number == 7)
     }
 
-    @Test("are joined as long as no commit is between them")
+    @Test("waiting notices join while no generation between them is missing")
     func joining() {
         func notice(_ from: UInt64, _ to: UInt64, _ lists: SaveNotice.Lists?) -> SaveNotice {
             SaveNotice(

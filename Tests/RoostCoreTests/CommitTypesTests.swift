@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Generations, receipts and validation failures")
 struct CommitTypesTests {
-    @Test("a generation reads its own text and JSON, and no other text")
+    @Test("a generation survives its text and its JSON")
     func generationText() throws {
         for number in [UInt64.min, 1, 42, .max] {
             let generation = Generation(number: number)
@@ -19,15 +19,15 @@ struct CommitTypesTests {
         }
     }
 
-    @Test("the next generation is another one, and the highest has none")
+    @Test("each generation has a next one, except the highest")
     func nextGeneration() throws {
         #expect(try Generation.initial.next() == Generation(number: 1))
         let error = #expect(throws: StoreError.self) { _ = try Generation(number: .max).next() }
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("only stores with a total order say which generation is earlier")
-    func order() {
+    @Test("only a store with a total order can say which generation is earlier")
+    func comparesGenerations() {
         let (low, high) = (Generation(number: 3), Generation(number: 7))
         let ordered = StoreCapabilities(.totalOrder)
         #expect(ordered.isEarlier(low, than: high) == true)
@@ -36,7 +36,7 @@ struct CommitTypesTests {
         #expect(StoreCapabilities(.writing).isEarlier(low, than: high) == nil)
     }
 
-    @Test("a validation failure has Core Data's number and a message with place and rule")
+    @Test("every kind of validation failure has Core Data's code and its own message")
     func failures() throws {
         let id = ObjectID("Album", key: 3)
         let kinds: [(ValidationFailure.Kind, Int)] = [
@@ -61,7 +61,7 @@ struct CommitTypesTests {
         #expect(error.message.contains("'title' of row 7 (Album)") && error.message.contains("1 more"), "\(error)")
     }
 
-    @Test("an error about missing objects names each once, and the first one in its message")
+    @Test("an error for missing objects lists each once and names the first")
     func missingObjects() throws {
         var missing = MissingObjects()
         try missing.throwIfAny()
@@ -71,8 +71,8 @@ struct CommitTypesTests {
         #expect(error?.message.contains("Tag/p4") == true)
     }
 
-    @Test("a change set that changes an object twice is refused, whatever the store holds")
-    func twice() throws {
+    @Test("a change set that changes an object twice is refused before the commit")
+    func refusesContradiction() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
         let tag = ObjectID("Tag", key: 1)
         let cases: [(String, StoreError.Code, (inout ChangeSet) throws -> Void)] = [
@@ -115,7 +115,7 @@ struct CommitTypesTests {
         }
     }
 
-    @Test("a prepared change has its objects in the order of their places, with their positions")
+    @Test("a prepared change sorts its inserts by place and keeps their positions")
     func preparedOrder() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("A"), EntityDescription("B")])
         var changes = ChangeSet(model: model)

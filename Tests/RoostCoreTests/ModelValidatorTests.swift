@@ -267,14 +267,14 @@ struct ModelValidatorTests {
             Flaw.entity(indexes: [FetchIndexDescription("i", on: "text"), FetchIndexDescription("i", on: "number")])),
     ]
 
-    @Test("a flaw is found, and named with its place", arguments: flaws)
+    @Test("a flaw of a model is reported with its place", arguments: flaws)
     func flaw(_ flaw: Flaw) throws {
         let error = try #require(storeError { _ = try ManagedObjectModel(entities: flaw.entities) })
         #expect(error.code == .invalidModel)
         #expect(error.message.contains(flaw.message), "\(error.message)")
     }
 
-    @Test("groups of entities are checked")
+    @Test("configurations and fetch request templates with wrong names are reported")
     func groups() throws {
         let error = try #require(
             storeError {
@@ -294,7 +294,7 @@ struct ModelValidatorTests {
         }
     }
 
-    @Test("all problems are reported at once")
+    @Test("all problems of a model are reported at once")
     func allAtOnce() throws {
         let error = try #require(
             storeError {
@@ -308,7 +308,7 @@ struct ModelValidatorTests {
         #expect(error.message.split(separator: "\n").count == 1 + 5)
     }
 
-    @Test("what real models contain passes")
+    @Test("a model with what real models contain is valid")
     func realModels() throws {
         let model = try ManagedObjectModel(
             entities: [
@@ -344,7 +344,7 @@ struct ModelValidatorTests {
         #expect(try ManagedObjectModel(document: model.document()) == model)
     }
 
-    @Test("a deep hierarchy is fine, and one that would exhaust memory is refused")
+    @Test("a hierarchy may be 1000 entities deep, but not 20,000")
     func depth() throws {
         func chain(_ count: Int) -> [EntityDescription] {
             (0..<count).map { EntityDescription("E\($0)", superentity: $0 == 0 ? nil : "E\($0 - 1)") }
@@ -355,14 +355,14 @@ struct ModelValidatorTests {
         #expect(error.message.contains("make the hierarchy flatter"))
     }
 
-    @Test("more entities than a record can number are refused")
+    @Test("a model of more than 65,535 entities is refused")
     func entityCount() throws {
         let entities = (0...65_535).map { EntityDescription("E\($0)") }
         let error = try #require(storeError { _ = try ManagedObjectModel(entities: entities) })
         #expect(error.message.contains("at most 65535 entities"))
     }
 
-    @Test("more properties than a record can count are refused, elements included")
+    @Test("an entity of more than 65,535 properties and elements is refused")
     func propertyCount() throws {
         let elements = (0..<33_000).map { AttributeDescription.boolean("e\($0)") }
         let entity = EntityDescription(

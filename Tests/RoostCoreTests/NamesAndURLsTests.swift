@@ -27,7 +27,7 @@ private struct NamedType: PersistentStoreType {
 
 @Suite("Names and URLs")
 struct NamesAndURLsTests {
-    @Test("entity names with the same text are equal wherever they come from, also from many threads")
+    @Test("entity names with equal text are equal, also when made on many threads")
     func interning() async {
         let names = await withTaskGroup(of: [EntityName].self) { group in
             for _ in 0..<8 { group.addTask { (0..<200).map { EntityName("interned-\($0)") } } }
@@ -52,7 +52,7 @@ struct NamesAndURLsTests {
     }
 
     @Test(
-        "text that is not an object URI is not accepted as one",
+        "a text that is not an object's URI is not read as one",
         arguments: [
             "", "x-roost://", "x-coredata://A/B/p1", "x-roost://nouuid/Track/p1",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/42",
@@ -64,7 +64,7 @@ struct NamesAndURLsTests {
     func badObjectURI(_ text: String) { #expect(ObjectID.parse(uri: text) == nil) }
 
     @Test(
-        "store URLs have a type and a path",
+        "a store URL has a type and a path",
         arguments: [
             ("sqlite:a/b.sqlite", "sqlite", "a/b.sqlite"), ("lmdb:/x:y", "lmdb", "/x:y"), ("memory:", "memory", ""),
             ("sqlite:///var/x", "sqlite", "/var/x"), ("sqlite:a b?c#d", "sqlite", "a b?c#d"),
@@ -75,10 +75,11 @@ struct NamesAndURLsTests {
         #expect(location.path == path)
     }
 
-    @Test("bare paths are not store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
+    @Test(
+        "a bare path is not a store URL", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
     func barePaths(_ text: String) { #expect(StoreLocation(text: text) == nil) }
 
-    @Test("a registry finds types by name, recognizes bare paths, and suggests what was meant")
+    @Test("a registry finds store types by name, or by file, and suggests similar names")
     func registry() throws {
         let registry = StoreRegistry([NamedType(name: "sqlite", recognized: ["odd:name", "music"])])
         registry.register(NamedType(name: "lmdb"))
@@ -109,7 +110,7 @@ struct NamesAndURLsTests {
 
 @Suite("Tallies and change sets")
 struct TallyTests {
-    @Test("a tally does not depend on the order, and taking out undoes putting in")
+    @Test("a tally does not depend on order, and removing undoes adding")
     func tally() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -134,7 +135,7 @@ struct TallyTests {
         #expect(StoreDigest(objectCount: 3, linkCount: 4, sum: 255).description == "00000000000000ff-3-4")
     }
 
-    @Test("links are stored under the relationship that owns them, in its direction")
+    @Test("a change set stores links under the relationship that owns them")
     func links() throws {
         let model = try everyTypeModel()
         var changes = ChangeSet(model: model)
@@ -153,7 +154,7 @@ struct TallyTests {
         #expect(failure?.code == .invalidRequest)
     }
 
-    @Test("an identity that follows from bytes is always the same, and a well-formed UUID")
+    @Test("a store identity derived from bytes is repeatable and a valid UUID")
     func derivedIdentity() throws {
         let uuid = StoreUUID(derivedFrom: Array("csv:cities.csv".utf8))
         #expect(uuid == StoreUUID(derivedFrom: Array("csv:cities.csv".utf8)))

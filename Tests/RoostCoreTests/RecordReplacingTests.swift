@@ -2,7 +2,7 @@ import Foundation
 import RoostCore
 import Testing
 
-@Suite("A record with other values in some fields")
+@Suite("Records with replaced values")
 struct RecordReplacingTests {
     private static let types: [AttributeType] = [
         .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binaryData, .uuid,
@@ -42,7 +42,7 @@ struct RecordReplacingTests {
         }
     }
 
-    @Test("is, byte for byte, the record that all its values make", arguments: 0..<300)
+    @Test("replacing fields of a record gives the bytes of the whole new record", arguments: 0..<300)
     func sameBytes(round: Int) throws {
         var generator = SystemRandomNumberGenerator()
         let model = try model(&generator)
@@ -67,8 +67,8 @@ struct RecordReplacingTests {
         try actual.withRecord(at: 1) { try $0.validate() }
     }
 
-    @Test("is not made of a value that its field cannot hold, and the batch stays as it was")
-    func refused() throws {
+    @Test("replacing a field with an unsuitable value is refused and keeps the batch")
+    func keepsBatchOnWrongValue() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Thing", attributes: [.init("number", type: .integer16), .init("text", type: .string)])
         ])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Records")
 struct RecordTests {
-    @Test("every value at its type's limits survives a record", arguments: AttributeType.allCases)
+    @Test("a value at its type's limits survives a record", arguments: AttributeType.allCases)
     func limitsRoundTrip(_ type: AttributeType) throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -18,7 +18,7 @@ struct RecordTests {
         }
     }
 
-    @Test("random objects survive a record, and equal values give equal bytes in whatever order they are set")
+    @Test("random objects survive a record, and equal values give equal bytes")
     func randomRoundTrip() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 20_01)
@@ -36,7 +36,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a decimal has one stored form however many zeros it was written with")
+    @Test("a decimal has one stored form, however many zeros it was written with")
     func canonicalDecimals() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -65,7 +65,7 @@ struct RecordTests {
                 ][...])
     }
 
-    @Test("changing any byte, or the length, of a record is noticed")
+    @Test("a record with a changed byte, length or key is refused as corrupted")
     func damageIsRefused() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 77)
@@ -89,7 +89,7 @@ struct RecordTests {
         }
     }
 
-    @Test("records of random bytes, also with a matching checksum, are refused or read without harm")
+    @Test("a record of random bytes never validates and is refused as corrupted")
     func hostileRecords() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 4711)
@@ -117,7 +117,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a record that is structurally sound but not canonical does not validate")
+    @Test("a record whose string is not UTF-8 does not validate and names the field")
     func nonCanonicalRecords() throws {
         let model = try everyTypeModel()
         let layout = try #require(model.entity("Thing")).layout
@@ -137,7 +137,7 @@ struct RecordTests {
         #expect(boolean.kind == .boolean)
     }
 
-    @Test("a copied record in which values are set is the record that all its values make", arguments: [true, false])
+    @Test("a copied record with new values equals the record made from all values", arguments: [true, false])
     func copying(hasTail: Bool) throws {
         let model = try everyTypeModel()
         let layout = try #require(model.entity("Thing")).layout
@@ -164,7 +164,7 @@ struct RecordTests {
         try changed.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
     }
 
-    @Test("values of the wrong type or out of range are refused by name, and leave the batch as it was")
+    @Test("a value of a wrong type or range is refused by name, keeping the batch")
     func wrongValues() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -191,7 +191,7 @@ struct RecordTests {
         #expect(batch.values(at: 0) == ["string": "x"])
     }
 
-    @Test("the content hash depends on key and values, not on the version")
+    @Test("a content hash depends on key and values, not on the version")
     func contentHash() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)

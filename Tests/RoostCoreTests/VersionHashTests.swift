@@ -107,8 +107,8 @@ struct VersionHashTests {
         try ManagedObjectModel(entities: [entity, EntityDescription("Other")])
     }
 
-    @Test("a setting changes the hash exactly when it decides about stored data", arguments: rows)
-    func row(_ row: Row) throws {
+    @Test("a setting changes the version hash exactly if it affects stored data", arguments: rows)
+    func dependsOnStoredData(_ row: Row) throws {
         var changed = Self.entity()
         row.change(&changed)
         let (old, new) = (try Self.model(Self.entity()), try Self.model(changed))
@@ -120,7 +120,7 @@ struct VersionHashTests {
         #expect(row.testDescription.hasPrefix("order of") == (old == new))
     }
 
-    @Test("the inverse's name changes the hash")
+    @Test("the name of an inverse changes the version hash")
     func inverse() throws {
         func model(_ inverse: String?) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -131,7 +131,7 @@ struct VersionHashTests {
         #expect(try model("a").entity("A")?.versionHash != model(nil).entity("A")?.versionHash)
     }
 
-    @Test("a transient inverse enters no hash, whatever it is called; one that is stored enters")
+    @Test("a transient inverse does not enter the version hash, and a stored one does")
     func transientInverse() throws {
         func model(_ inverse: String?, isTransient: Bool = true) throws -> ManagedObjectModel {
             var back = inverse.map { RelationshipDescription.toOne($0, to: "A", inverse: "b") }
@@ -158,7 +158,7 @@ struct VersionHashTests {
         #expect(differences.first?.details == ["stored inverse: none → a"])
     }
 
-    @Test("a change of an entity changes what inherits from it, not what it inherits from")
+    @Test("a changed entity changes its version hash and its subentities', not its superentities'")
     func inheritance() throws {
         func model(middle: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -172,7 +172,7 @@ struct VersionHashTests {
         #expect(Set(old.entities.map(\.versionHash)).count == 4)
     }
 
-    @Test("texts cannot run into each other")
+    @Test("adjacent texts of a version hash do not run together")
     func framing() throws {
         func hash(_ attributes: AttributeDescription...) throws -> VersionHash? {
             try ManagedObjectModel(entities: [EntityDescription("A", attributes: attributes)]).entity("A")?.versionHash
@@ -187,7 +187,7 @@ struct VersionHashTests {
     /// The worked examples of MODEL-FORMAT.md; programs and mapping documents hold such hashes, so
     /// these must never change.
     @Test(
-        "the recipes are the ones that are written down",
+        "a version hash has the value of the worked example in MODEL-FORMAT.md",
         arguments: [
             (VersionHash.Recipe.v1, 179, "8b04d3f7f66824b3c78906b268c6b868"),
             (VersionHash.Recipe.v2, 177, "7312b0cefd23b7e516b279678b339152"),
@@ -220,7 +220,7 @@ struct VersionHashTests {
         ])
     }
 
-    @Test("a transient attribute changes the first recipe's hash only")
+    @Test("a transient attribute changes version hashes of the first recipe only")
     func transientAttributes() throws {
         let (plain, shown) = (
             try Self.tracks(), try Self.tracks(.boolean("isDownloading", isOptional: false).transient())
@@ -234,7 +234,7 @@ struct VersionHashTests {
         #expect(shown.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
     }
 
-    @Test("metadata says which recipe its hashes have")
+    @Test("metadata names the recipe of its version hashes")
     func metadata() throws {
         let model = try Self.tracks(.date("seen").transient())
         let metadata = StoreMetadata(type: "memory", formatVersion: 1, storeUUID: StoreUUID(), model: model)
