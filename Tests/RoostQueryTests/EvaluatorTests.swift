@@ -141,7 +141,7 @@ private func list(_ values: Value...) -> Expression { .aggregate(values.map { .c
 
 @Suite("Predicates across relationships")
 struct GraphPredicateTests {
-    @Test("each step of a path is a level of nesting, wherever it starts")
+    @Test("a key path with more steps than may nest is refused, wherever it starts")
     func longPaths() throws {
         let library = try Library()
         func names(_ count: Int) -> [String] { (0..<count).map { $0 % 2 == 0 ? "album" : "tracks" } }
@@ -170,7 +170,7 @@ struct GraphPredicateTests {
     }
 
     @Test(
-        "paths lead through to-one relationships, and a null on the way is null",
+        "a path through to-one relationships is null where a step is null",
         arguments: [
             (compare(path("album", "title"), .equal, .constant("Blue")), [1, 2]),
             (compare(path("album", "title"), .notEqual, .constant("Blue")), [3, 4, 5]),
@@ -191,7 +191,7 @@ struct GraphPredicateTests {
     }
 
     @Test(
-        "quantifiers examine all objects of a relationship",
+        "quantifiers, aggregates and elements examine all objects of a relationship",
         arguments: [
             (compare(path("tracks", "length"), .greater, .constant(150), .any), [1, 2]),
             (compare(path("tracks", "length"), .greater, .constant(150), .all), [2, 3]),
@@ -227,7 +227,7 @@ struct GraphPredicateTests {
         #expect(try Library().keys("Album", predicate) == expected)
     }
 
-    @Test("SUBQUERY binds a variable to one object at a time")
+    @Test("SUBQUERY binds its variable to one object at a time")
     func subquery() throws {
         let library = try Library()
         func tracks(_ predicate: FetchRequest.Predicate) -> FetchRequest.Expression {
@@ -258,7 +258,7 @@ struct GraphPredicateTests {
     }
 
     @Test(
-        "whether SUBQUERY finds anything is asked in many ways",
+        "comparisons with SUBQUERY's count are right, and read related objects together",
         arguments: [
             (FetchRequest.Comparison.Operator.greater, 0, [1, 2]), (.greaterOrEqual, 1, [1, 2]),
             (.notEqual, 0, [1, 2]), (.equal, 0, [3]),
@@ -277,7 +277,7 @@ struct GraphPredicateTests {
         #expect(library.graph.readCount == 4)
     }
 
-    @Test("an object that many records refer to is read once, together with others")
+    @Test("a matcher reads related objects together, and each once")
     func reading() throws {
         let library = try Library()
         let request = FetchRequest("Track", where: compare(path("album", "artist", "name"), .notEqual, .constant("x")))
@@ -292,7 +292,7 @@ struct GraphPredicateTests {
         #expect(library.graph.readCount == 2)
     }
 
-    @Test("without a graph, asking for related objects is an error")
+    @Test("a predicate across relationships is unsupported without a graph")
     func noGraph() throws {
         let library = try Library()
         let request = FetchRequest("Track", where: compare(path("album", "title"), .equal, .constant("Blue")))
@@ -307,7 +307,7 @@ struct GraphPredicateTests {
 @Suite("Functions of predicates")
 struct FunctionTests {
     @Test(
-        "arithmetic keeps whole numbers whole as long as it can",
+        "arithmetic in predicates keeps whole numbers whole as long as it can",
         arguments: [
             (.add, 1, 2, 3), (.add, .int(.max), 1, decimal("9223372036854775808")), (.subtract, 1, 2.5, -1.5),
             (.multiply, .int(.max), .int(.max), decimal("85070591730234615847396907784232501249")),
@@ -333,7 +333,7 @@ struct FunctionTests {
     }
 
     @Test(
-        "functions of one value",
+        "a predicate function of one value returns the expected value, or null",
         arguments: [
             (.negate, .int(.min), decimal("9223372036854775808")), (.absolute, -3, 3), (.absolute, -2.5, 2.5),
             (.floor, -2.5, -3.0), (.ceiling, -2.5, -2.0), (.truncate, -2.5, -2.0),
@@ -351,7 +351,7 @@ struct FunctionTests {
     }
 
     @Test(
-        "functions of many values leave nulls out",
+        "a predicate function of many values leaves nulls out",
         arguments: [
             (.sum, list(1, .null, 2), 3), (.sum, list(), 0), (.count, list(1, .null), 2),
             (.minimum, list(3, 1, .null), 1),
@@ -374,7 +374,7 @@ struct FunctionTests {
     }
 
     @Test(
-        "casts of what records hold give null where it does not fit",
+        "a cast of a value gives null where the value does not fit",
         arguments: [
             (.number, "12", 12), (.number, "1.5", 1.5), (.number, "12x", .null), (.number, "0x10", .null),
             (.number, "nan", .null), (.string, 12, "12"), (.string, 1.5, "1.5"), (.string, decimal("1.50"), "1.5"),
@@ -390,7 +390,7 @@ struct FunctionTests {
         #expect(try Library().value(.cast(.constant(value), type), of: ObjectID("Track", key: 1)) == expected)
     }
 
-    @Test("dates are moved by seconds, and differ by seconds")
+    @Test("predicates move dates by seconds and subtract them to seconds")
     func dates() throws {
         func date(_ seconds: Double) -> Value { .date(Date(timeIntervalSinceReferenceDate: seconds)) }
         func value(_ function: FetchRequest.Function, _ a: Value, _ b: Value) throws -> Value {
@@ -402,7 +402,7 @@ struct FunctionTests {
         #expect(try value(.subtract, date(10), date(4)) == 6.0)
     }
 
-    @Test("an object's ID names its own entity")
+    @Test("an object ID in a predicate names the object's own entity")
     func identities() throws {
         let library = try Library()
         let band = Value.objectID(ObjectID("Band", key: 2))
@@ -416,7 +416,7 @@ struct FunctionTests {
                 == "other")
     }
 
-    @Test("a program's own functions are called with values")
+    @Test("a registered function is called with values, and its misuse is refused")
     func registered() throws {
         try RegisteredFunction.register("test.reversed", argumentCount: 1, returning: .string) { values in
             guard case .string(let text) = values[0] else { return .null }

@@ -26,7 +26,7 @@ struct GroupTextTests {
     private static let tenth = Value.decimal(DecimalNumber(utf8: "0.1".utf8)?.decimal ?? .nan)
 
     @Test(
-        "a column is an operator over all objects of a group, alone or in an expression",
+        "a column of groups is an operator over all objects of a group",
         arguments: [
             ("@count", .keyPath(["@count"])), ("@count.title", .keyPath(["@count", "title"])),
             ("@max.released", .keyPath(["@max", "released"])),
@@ -48,7 +48,7 @@ struct GroupTextTests {
         #expect(try RowPlan(request, model: model).grouping != nil)
     }
 
-    @Test("a literal in a condition on groups has the type of what the operator makes")
+    @Test("a literal in a condition on groups has the type of the operator's result")
     func conditions() throws {
         let model = try Self.model()
         for (text, names, value) in [
@@ -66,7 +66,7 @@ struct GroupTextTests {
     }
 
     @Test(
-        "what is wrong is said with its column, and what to write instead",
+        "a wrong column of groups is refused with its position and a remedy",
         arguments: [
             ("1 + @sum", "column 5", "@sum.price"), ("1 + @sum.prise", "column 5", "did you mean 'price'?"),
             ("@sum.tracks.length", "column 1", "write sum(tracks.@sum.length)."),
@@ -75,7 +75,7 @@ struct GroupTextTests {
             ("@avg.tracks.length", "column 1", "write average(tracks.@avg.length)."),
             ("@unionOfObjects.title", "column 1", "needs a to-many relationship"),
         ])
-    func wrong(_ text: String, _ place: String, _ words: String) throws {
+    func refusesWithRemedy(_ text: String, _ place: String, _ words: String) throws {
         let model = try Self.model()
         let error = try #require(throws: StoreError.self) {
             try Expression(text, for: "Album", model: model, ofGroups: true)
@@ -100,7 +100,7 @@ struct GroupTextTests {
 @Suite("Names that are suggested")
 struct SuggestedNameTests {
     @Test(
-        "are written so that they can be read",
+        "a suggested name is written so that it can be read",
         arguments: [
             ("firsst == 1", "#first"), ("#\"odd nam\" == 1", "#\"odd name\""),
             ("sise.depht == 1", "#size.#\"depth\\\"\""),
@@ -133,7 +133,7 @@ struct SuggestedNameTests {
         _ = try FetchRequest.Predicate("\(suggestion) != NULL", for: entity, model: model)
     }
 
-    @Test("a property of a subentity is said to be one, and what is near is not suggested then")
+    @Test("a property of a subentity is reported as one, and nothing else is suggested")
     func subentities() throws {
         let library = try Library()
         let error = try #require(throws: StoreError.self) {
@@ -146,7 +146,7 @@ struct SuggestedNameTests {
         #expect(nothing.message.hasSuffix("'length'; it has albums, name."), "\(nothing.message)")
     }
 
-    @Test("of variables, too")
+    @Test("a misspelled variable is refused with the nearest one")
     func variables() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -29,7 +29,7 @@ private final class RowPage {
     deinit { memory.deallocate() }
 }
 
-@Suite("Rows in memory of a caller's own")
+@Suite("Records in a caller's memory")
 struct OwnRowTests {
     private static let names: [String?] = ["pear", "Apple", nil, "fig", "apple", "quince", "", "date"]
 
@@ -50,7 +50,7 @@ struct OwnRowTests {
         RecordReader(row: row.start, byteCount: row.byteCount, key: row.key, model: model)
     }
 
-    @Test("are filtered and sorted as in a batch")
+    @Test("records in a caller's memory are filtered and sorted as in a batch")
     func filteredAndSorted() throws {
         let batch = try Self.things()
         let model = batch.model
@@ -67,7 +67,7 @@ struct OwnRowTests {
         #expect(sizes == [2, 1, 1, 1, 2])
     }
 
-    @Test("are filtered by the rest of a predicate too, which an evaluator decides")
+    @Test("records in a caller's memory are filtered by an evaluator too")
     func evaluated() throws {
         let batch = try Self.things()
         let page = RowPage(batch)
@@ -80,7 +80,7 @@ struct OwnRowTests {
         #expect(keys == [-2, -5, -6])
     }
 
-    @Test("are refused where their structure is wrong, if the caller has them checked")
+    @Test("a malformed record in a caller's memory is refused when it is checked")
     func checked() throws {
         let batch = try Self.things()
         let page = RowPage(batch)

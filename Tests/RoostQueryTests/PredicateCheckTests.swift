@@ -19,10 +19,10 @@ private func nested(_ count: Int, _ innermost: Predicate, _ body: (Predicate, In
     (0..<count).reduce(innermost) { body($0, $1) }
 }
 
-@Suite("What predicates are refused for")
+@Suite("Checks of predicates")
 struct PredicateCheckTests {
     @Test(
-        "what makes no sense is an error that names it, before the first record",
+        "a predicate that makes no sense is refused by name before the first record",
         arguments: [
             (compare(path("tracks", "length"), .greater, .constant(1)), .invalidRequest, "ANY or ALL"),
             (compare(path("title"), .equal, .constant("x"), .any), .invalidRequest, "ANY needs many values"),
@@ -89,7 +89,7 @@ struct PredicateCheckTests {
             (isNull(.aggregate([.constant(1)])), .invalidRequest, "ANY or ALL"),
             (isNull(.registered("test.none", [])), .invalidRequest, "'test.none'"),
         ] as [(FetchRequest.Predicate, StoreError.Code, String)])
-    func refused(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code, _ words: String) throws {
+    func refusesNonsense(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code, _ words: String) throws {
         let library = try Library()
         for negated in [predicate, !predicate, .or([.constant(true), predicate])] {
             let failure = #expect(throws: StoreError.self) {
@@ -100,7 +100,7 @@ struct PredicateCheckTests {
         }
     }
 
-    @Test("depth, lists and SUBQUERY have limits, up to which they work")
+    @Test("depth, lists and SUBQUERY work up to their limits and are refused beyond")
     func limits() throws {
         let library = try Library()
         func code(_ predicate: FetchRequest.Predicate) -> StoreError.Code? {
@@ -135,7 +135,7 @@ struct PredicateCheckTests {
         #expect(code(subqueries(17)) == .limitExceeded)
     }
 
-    @Test("the deepest predicates are checked on a small stack too")
+    @Test("the deepest predicates are checked on a small stack")
     func smallStack() throws {
         let model = try Library().model
         let sum = (0..<197).reduce(path("price")) { inner, _ in .function(.add, [inner, path("price")]) }
@@ -147,7 +147,7 @@ struct PredicateCheckTests {
         }
     }
 
-    @Test("a tree that is small only because it shares its parts is refused in time")
+    @Test("a predicate tree that is large only by sharing its parts is refused")
     func sharedParts() throws {
         let shared = (0..<98).reduce(path("price")) { inner, _ in .function(.add, [inner, inner]) }
         let failure = #expect(throws: StoreError.self) {
@@ -156,7 +156,7 @@ struct PredicateCheckTests {
         #expect(failure?.code == .limitExceeded)
     }
 
-    @Test("comparing text with a null constant is not an error")
+    @Test("a comparison of text with a null constant is not an error")
     func nullSides() throws {
         let library = try Library()
         let operations: [FetchRequest.Comparison.Operator] = [

@@ -111,7 +111,7 @@ struct PredicateFormatTests {
         ("a = '%@ $x'", .equal("a", to: "%@ $x")),
     ]
 
-    @Test("every form of the language", arguments: trees)
+    @Test("every form of the predicate language is read and printed", arguments: trees)
     func structure(text: String, expected: P) throws {
         let predicate = try P(format: text)
         #expect(predicate == expected)
@@ -119,7 +119,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "numbers are integers, doubles where those say the same, else decimals",
+        "a number in a predicate is an integer, an exact double or a decimal",
         arguments: [
             ("1", .int(1)), ("-9223372036854775808", .int(.min)), ("1.0", .double(1)), ("1e3", .double(1000)),
             ("0.10", .double(0.1)), ("1E+2", .double(100)), ("-0.0", .double(-0.0)), ("1e300", .double(1e300)),
@@ -138,7 +138,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "arguments take their places from left to right",
+        "arguments of a predicate's format fill its places from left to right",
         arguments: [
             ("%K = %@", ["b.c", "%K"], "b.c == \"%K\""),
             ("a = %d AND b = %lld", [1, Int64.max], "a == 1 AND b == 9223372036854775807"),
@@ -156,7 +156,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "arguments of a wrong number or kind are refused with the place",
+        "arguments of a wrong number or kind are refused in a predicate's format",
         arguments: [
             ("a = %@", [], "column 5: There is no argument for '%@'"),
             ("a = 1", [1], "1 arguments, but its text has 0"),
@@ -176,7 +176,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "what cannot be read is refused with the column and what is expected",
+        "an unreadable predicate without a model is refused with what is expected",
         arguments: [
             ("a CONTANS 'x'", "Did you mean CONTAINS?"), ("a = 1 ADN b = 2", "Did you mean AND?"),
             ("a CONTAINS[x] 'x'", "column 12: One or more of the options"), ("a CONTAINS[c 'x'", "']'"),
@@ -203,7 +203,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "what Core Data has and no store can answer is refused, each with its reason",
+        "syntax of Core Data that no store can answer is refused with a reason",
         arguments: [
             ("FETCH(a, b, YES) = 1", "inside of a request"), ("ANYKEY = 1", "name the properties"),
             ("a UTI-EQUALS 'x'", "file types"), ("a UTI-CONFORMS-TO 'x'", "file types"), ("$a := 1", "changes nothing"),
@@ -216,7 +216,7 @@ struct PredicateFormatTests {
         #expect(error.message.contains(message), "\(error)")
     }
 
-    @Test("printing and reading are inverse, for random trees of every node", arguments: 0..<8 as Range<UInt64>)
+    @Test("random predicates and expressions survive printing and reading", arguments: 0..<8 as Range<UInt64>)
     func inverse(seed: UInt64) throws {
         var trees = PredicateTrees(seed: seed)
         for round in 0..<500 {
@@ -231,7 +231,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("every prefix, and every text with one character changed, is a predicate or an error")
+    @Test("a cut or changed predicate is read or refused, and never traps")
     func damaged() throws {
         let others = ["(", ")", "'", "[", "%", "$", "@", "#", ":", "\\", ".", " ", "{", "1", "x", "é"]
         var turn = 0
@@ -245,7 +245,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "nesting of every kind ends with an error, on a small stack too",
+        "nesting of every kind ends with an error, also on a small stack",
         arguments: [
             ("(", "a = 1", ")"), ("NOT ", "a = 1", ""), ("!(", "a = 1", ")"), ("-", "a = 1", ""),
             ("uppercase(", "a", ") = 1"),
@@ -274,7 +274,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("long chains without brackets are a level each, lists are not")
+    @Test("a chain without brackets counts as nesting, and a list does not")
     func chains() throws {
         @Sendable func chain(_ link: String, _ count: Int) -> String { String(repeating: link, count: count) }
         onSmallStack {
@@ -291,14 +291,14 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("a property can be named uti, and a minus after it is a minus")
+    @Test("a property can be named uti, with a minus after it")
     func uti() throws {
         #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
         #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", to: 1))
         #expect(failure("type UTI-EQUALS 'x'") != nil)
     }
 
-    @Test("SUBQUERY may be nested sixteen levels deep")
+    @Test("SUBQUERY nests sixteen levels deep, and no deeper")
     func subqueries() throws {
         @Sendable func nested(_ count: Int) -> String {
             String(repeating: "SUBQUERY(a, $x, ", count: count) + "a = 1"
@@ -308,7 +308,7 @@ struct PredicateFormatTests {
         #expect(failure(nested(17))?.code == .limitExceeded)
     }
 
-    @Test("what is nested too deep cannot be printed")
+    @Test("a predicate that nests too deep cannot be printed")
     func deepTrees() throws {
         var predicate = P.isNull("a")
         for _ in 0..<1000 { predicate = .not(predicate) }

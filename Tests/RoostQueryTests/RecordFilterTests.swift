@@ -57,7 +57,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "predicates choose by two-valued logic",
+        "predicates choose records by two-valued logic",
         arguments: [
             (FetchRequest.Predicate.equal("string", to: "Rob"), [1]),
             (.notEqual("string", to: "Rob"), [2, 3, 4, 5]), (!(.equal("string", to: "Rob")), [2, 3, 4, 5]),
@@ -90,7 +90,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "orders put nulls first and NaN last, and ties by key",
+        "sort orders put nulls first and NaN last, and break ties by key",
         arguments: [
             ([FetchRequest.SortDescriptor("double")], [3, 4, 2, 5, 1]),
             ([.init("double", ascending: false)], [1, 5, 2, 3, 4]),
@@ -139,7 +139,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "a comparison means the same whichever side the field is on",
+        "a comparison means the same with the field on either side",
         arguments: AttributeType.allCases.filter { $0 != .undefined })
     func mirrored(type: AttributeType) throws {
         let mirrors: [FetchRequest.Comparison.Operator: FetchRequest.Comparison.Operator] = [
@@ -173,7 +173,7 @@ struct RecordFilterTests {
         #expect(comparisonCount >= 2)
     }
 
-    @Test("references compare with objects alike on both sides")
+    @Test("a reference compares with an object the same on either side")
     func mirroredReferences() throws {
         var things = RecordBatch(model: model)
         for key: Int64 in 1...3 {
@@ -200,7 +200,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "the first of a long order are those of the whole order",
+        "a limited fetch returns the beginning of the whole order, for every type",
         arguments: AttributeType.allCases.filter { ![.undefined, .composite, .transformable, .objectID].contains($0) },
         [true, false])
     func firstOfMany(type: AttributeType, isAscending: Bool) throws {
@@ -234,7 +234,7 @@ struct RecordFilterTests {
         for limit in [1, 40, 1500] { #expect(try keys(limit: limit) == Array(all.prefix(limit))) }
     }
 
-    @Test("a limit keeps the first records of a long order")
+    @Test("a fetch with offset and limit returns that window of 20,000 sorted records")
     func topOfMany() throws {
         var many = RecordBatch(model: model)
         var generator = SeededGenerator(seed: 5)
@@ -252,7 +252,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "what can never be compared, and names that do not exist, are errors",
+        "comparisons that cannot be made, and unknown names, are errors",
         arguments: [
             (FetchRequest.Predicate.equal("string", to: 1), StoreError.Code.invalidRequest),
             (.less("owner", than: .objectID(ObjectID("Person", key: 1))), .invalidRequest),
@@ -266,7 +266,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "bad orders, limits and entities are errors",
+        "wrong orders, limits and entities are errors",
         arguments: [
             (FetchRequest("Nothing"), StoreError.Code.unknownEntity),
             (FetchRequest("Thing", limit: -1), .invalidRequest),

@@ -172,7 +172,7 @@ struct RowTests {
 
     // MARK: A row for each object
 
-    @Test("without columns a row has every attribute")
+    @Test("rows without columns have every attribute")
     func everyAttribute() throws {
         var request = RowRequest(FetchRequest("Single"))
         let cursor = try Self.library().rows(request)
@@ -189,7 +189,7 @@ struct RowTests {
         #expect(try Self.rows(request, of: Self.library()).count == 1)
     }
 
-    @Test("columns follow to-one relationships, whose own value is an ID")
+    @Test("columns of rows follow to-one relationships, whose own value is an ID")
     func paths() throws {
         let found = try rows {
             $0.propertiesToFetch = [
@@ -207,7 +207,7 @@ struct RowTests {
         #expect(found[6][3] == .objectID(ObjectID("Single", key: 6)))
     }
 
-    @Test("offset and limit count rows, distinct ones where they are distinct; of equal rows the first stays")
+    @Test("offset and limit of rows count distinct rows where those are requested")
     func windows() throws {
         let albums: [Value] = try rows { $0.propertiesToFetch = ["album.title"] }.map { $0[0] }
         #expect(albums == ["Red", "Red", "blue", "blue", "Green", "Green", .null, .null])
@@ -231,7 +231,7 @@ struct RowTests {
         #expect(zeros == [0.5, .double(.nan), 1.5, .null, -0.0, 2.0])
     }
 
-    @Test("rows sort by a column that is an expression, with and without a window")
+    @Test("rows sort by a computed column, with and without a window")
     func computedOrder() throws {
         func titles(_ limit: Int?, _ offset: Int, distinct: Bool = false) throws -> [Value] {
             try rows {
@@ -256,7 +256,7 @@ struct RowTests {
 
     // MARK: Groups
 
-    @Test("aggregates without groups make one row, of no object too")
+    @Test("aggregates without groups return one row, also for no objects")
     func wholes() throws {
         let columns: [Property] = [
             Property("count", expression: Self.function(.count, "plays")),
@@ -284,7 +284,7 @@ struct RowTests {
     }
 
     @Test(
-        "one aggregate of records that are shown where they lie is that of copies",
+        "an aggregate over records in place equals one over copies",
         arguments: [FetchRequest.Function.sum, .average, .minimum, .maximum], ["plays", "isLive", "seconds"])
     func shownInPlace(function: FetchRequest.Function, field: String) throws {
         for predicate: FetchRequest.Predicate? in [
@@ -297,7 +297,7 @@ struct RowTests {
         }
     }
 
-    @Test("an aggregate over records that are read in place continues after a damaged one")
+    @Test("an aggregate over records in place continues after a damaged one")
     func damageInPlace() throws {
         var request = RowRequest(FetchRequest("Track", where: .less("plays", than: 100)))
         request.propertiesToFetch = [Property("sum", expression: Self.function(.sum, "plays"))]
@@ -311,7 +311,7 @@ struct RowTests {
         #expect(try !cursor.next(into: &batch))
     }
 
-    @Test("groups come in the order of their first objects, or as they are sorted; conditions choose among them")
+    @Test("groups come in the order of their first objects")
     func groups() throws {
         let count = Property("n", expression: .function(.count, [.evaluatedObject]))
         let total = Property("total", expression: Self.function(.sum, "plays"))
@@ -358,7 +358,7 @@ struct RowTests {
             } == [[2.5, "x"], [3.75, "x"]])
     }
 
-    @Test("what makes no sense is refused before the first row, and named", arguments: [false, true])
+    @Test("columns that make no sense are refused before the first row, and named", arguments: [false, true])
     func errors(grouped: Bool) throws {
         let groups: [Expression] = grouped ? [.keyPath(["album"])] : []
         func message(_ code: StoreError.Code, _ configure: (inout RowRequest) -> Void) throws -> String {
@@ -437,7 +437,7 @@ struct RowTests {
                 "aggregate"))
     }
 
-    @Test("columns, groups and conditions on groups may nest as deep as predicates, whatever the stack")
+    @Test("columns and groups nest as deep as predicates, also on a small stack")
     func depth() throws {
         func nested(_ start: Expression, _ count: Int) -> Expression {
             (0..<count).reduce(start) { expression, _ in .function(.negate, [expression]) }
@@ -461,7 +461,7 @@ struct RowTests {
         }
     }
 
-    @Test("in a condition on groups the name of a column comes before that of a property")
+    @Test("a condition on groups prefers the name of a column to a property's")
     func columnsFirst() throws {
         // The count has the name of what is grouped by.
         var request = RowRequest(FetchRequest("Track"))
@@ -497,7 +497,7 @@ struct RowTests {
     }
 
     @Test(
-        "aggregates of fields agree with those of any expression",
+        "an aggregate of a field equals the general aggregate",
         arguments: ["integer16", "integer32", "integer64", "boolean", "double", "float", "date", "decimal", "string"],
         FetchRequest.Function.allCases.filter(\.isOfMany))
     func fastAggregates(name: String, function: FetchRequest.Function) throws {
@@ -546,7 +546,7 @@ struct RowTests {
         }
     }
 
-    @Test("composites are grouped by their elements, and object IDs by the object that they name")
+    @Test("rows group composites by elements, and object IDs by the object they name")
     func groupedCompositesAndIDs() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -584,7 +584,7 @@ struct RowTests {
         }
     }
 
-    @Test("the mean of whole numbers is the nearest double, also where no double is their sum")
+    @Test("the mean of whole numbers is exact even if no double is their sum")
     func meanOfWholeNumbers() throws {
         var accumulator = PredicateAccumulator()
         // The sum is 9250393634618999091, which the nearest double exceeds.
@@ -597,7 +597,7 @@ struct RowTests {
         #expect(mean == 1.3406367586404347e+17)
     }
 
-    @Test("IDs come in the order of the request")
+    @Test("fetched object IDs come in the order of the request")
     func objectIDs() throws {
         let ids = try Self.library().objectIDs(
             FetchRequest("Track", sortedBy: [.init("plays", ascending: false)], limit: 3))

@@ -94,7 +94,7 @@ struct SortTests {
         "İ", "ı", "🎷", ":", "/", "123456789012345678901234567890",
     ]
 
-    @Test("the localized standard order is the documented one")
+    @Test("the localized standard order agrees with its definition on random texts")
     func localizedStandard() throws {
         var random = SeededGenerator(seed: 42)
         func text() -> String {
@@ -171,7 +171,7 @@ struct SortTests {
     }
 
     @Test(
-        "made keys order as records themselves do",
+        "sorting by made keys agrees with sorting by records",
         arguments: [
             "integer16", "integer32", "integer64", "double", "float", "date", "decimal", "boolean", "string",
         ], [true, false])
@@ -196,7 +196,7 @@ struct SortTests {
     }
 
     @Test(
-        "a limit gives the beginning of the whole order, of so many records that most are told by their first bytes",
+        "a limited sort returns the beginning of the whole order",
         arguments: ["integer64", "string"], [true, false])
     func limitedOrder(name: String, ascending: Bool) throws {
         var random = SeededGenerator(seed: 13)
@@ -219,7 +219,7 @@ struct SortTests {
         }
     }
 
-    @Test("a path through relationships sorts as the values at its end", arguments: [nil, 4, 100] as [Int?])
+    @Test("a sort by a path through relationships uses the values at its end", arguments: [nil, 4, 100] as [Int?])
     func paths(limit: Int?) throws {
         var random = SeededGenerator(seed: 11)
         let things = try things(400, &random)
@@ -245,7 +245,7 @@ struct SortTests {
         }
     }
 
-    @Test("sorting with a limit keeps few records, whatever there are")
+    @Test("a sort with a limit keeps few records in memory")
     func boundedMemory() throws {
         var random = SeededGenerator(seed: 3)
         let things = try things(100, &random)
@@ -263,7 +263,7 @@ struct SortTests {
         #expect(sort.highestKeptCount <= 2 * 12 + 2 * RecordBatch.capacityCount)
     }
 
-    @Test("sorting reads related objects together, not one by one")
+    @Test("a sort by related objects reads them together")
     func batchedReading() throws {
         var random = SeededGenerator(seed: 5)
         let things = try things(500, &random)
@@ -272,7 +272,7 @@ struct SortTests {
         #expect(graph.readCount <= 6)
     }
 
-    @Test("an error of a related object ends the fetch; it names no record of the answer")
+    @Test("an error of a related object ends a sorted fetch and names no record")
     func relatedError() throws {
         final class FailingGraph: ObjectGraph {
             func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {

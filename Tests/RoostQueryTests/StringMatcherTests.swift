@@ -62,7 +62,7 @@ struct StringMatcherTests {
         [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
     ]
 
-    @Test("operators mean what they mean of Foundation's folded texts", arguments: allOptions.map(\.rawValue))
+    @Test("string operators agree with Foundation's folded texts", arguments: allOptions.map(\.rawValue))
     func folding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var foundation: String.CompareOptions = []
@@ -91,7 +91,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("folding of texts put together at random is Foundation's", arguments: [1, 2, 3])
+    @Test("folding of random texts agrees with Foundation's", arguments: [1, 2, 3])
     func randomFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: UInt64(rawOptions))
@@ -117,7 +117,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("every code point that is folded alone becomes what it becomes among others", arguments: [1, 2, 3])
+    @Test("the Latin folding table agrees with Foundation and leaves the rest to it", arguments: [1, 2, 3])
     func latinFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: 8)
@@ -150,7 +150,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("LIKE fits what its definition fits")
+    @Test("LIKE agrees with its definition on short random texts")
     func likePatterns() throws {
         var generator = SeededGenerator(seed: 3)
         let letters: [Unicode.Scalar] = ["a", "b", "é", "*", "?", "\\", "日"]
@@ -171,7 +171,7 @@ struct StringMatcherTests {
         #expect(fits > 1000)
     }
 
-    @Test("LIKE fits what its definition fits, also over words of places", arguments: 0..<8)
+    @Test("LIKE agrees with its definition on long random texts", arguments: 0..<8)
     func longLikePatterns(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(100 + seed))
         let letters: [Unicode.Scalar] = ["a", "b", "é", "日"]
@@ -199,7 +199,7 @@ struct StringMatcherTests {
         #expect(fits > 100 && fits < 1400)
     }
 
-    @Test("a pattern of many wildcards takes a step for a byte and 64 of its places, whatever the text")
+    @Test("LIKE takes at most one step for each byte and 64 places of its pattern")
     func hostileLike() throws {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
         func steps(_ pattern: String) throws -> Int {
@@ -240,7 +240,7 @@ struct StringMatcherTests {
         #expect(try matches(text.uppercased(), .matches, pattern, .caseInsensitive) || !expected)
     }
 
-    @Test("MATCHES folds diacritics on both sides")
+    @Test("MATCHES folds diacritics of the text and of the pattern")
     func foldedExpression() throws {
         #expect(try matches("naïve", .matches, "nai[vw]e", .diacriticInsensitive))
         #expect(try matches("naive", .matches, "naïve", .diacriticInsensitive))
@@ -248,7 +248,7 @@ struct StringMatcherTests {
         #expect(try !matches("naïve", .matches, "naive"))
     }
 
-    @Test("a pattern without an end in sight ends with timedOut or limitExceeded")
+    @Test("a regular expression that runs away ends with timedOut or limitExceeded")
     func hostileExpressions() throws {
         let slow = #expect(throws: StoreError.self) {
             try matches(String(repeating: "a", count: 40) + "!", .matches, "(a+)+$")
@@ -266,7 +266,9 @@ struct StringMatcherTests {
         #expect(failure?.code == .invalidRequest)
     }
 
-    @Test("patterns of 4096 bytes are the longest", arguments: [FetchRequest.Comparison.Operator.like, .matches])
+    @Test(
+        "a pattern of LIKE or MATCHES may have 4096 bytes, and no more",
+        arguments: [FetchRequest.Comparison.Operator.like, .matches])
     func longPatterns(operation: FetchRequest.Comparison.Operator) throws {
         #expect(try matches(String(repeating: "a", count: 4096), operation, String(repeating: "a", count: 4096)))
         let failure = #expect(throws: StoreError.self) {
@@ -275,7 +277,7 @@ struct StringMatcherTests {
         #expect(failure?.code == .limitExceeded)
     }
 
-    @Test("the localized standard order is a total order with numbers as people count")
+    @Test("the localized standard order is total and sorts numbers by value")
     func standardOrder() throws {
         func order(_ left: String, _ right: String) -> Int {
             Array(left.utf8).withUnsafeBytes { left in
@@ -303,7 +305,7 @@ struct StringMatcherTests {
 
 @Suite("Regular expressions that take long")
 struct LongExpressionTests {
-    @Test("end with an error when all texts of a fetch have taken too long together")
+    @Test("a regular expression times out when its slow matches together take too long")
     func total() throws {
         let expression = try WholeTextExpression(
             "(a*)*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
