@@ -6,7 +6,7 @@ import RoostStores
 import RoostSystem
 import Testing
 
-@Suite("A file of another program where a store keeps one of its own")
+@Suite("Foreign files under names that stores use")
 struct CompanionTests {
     /// The kinds of things that have the name.
     enum Kind: String, CaseIterable {
@@ -92,7 +92,8 @@ struct CompanionTests {
         return result
     }
 
-    @Test("is neither opened nor changed nor removed, and is named", arguments: places, Use.allCases)
+    @Test(
+        "a foreign file under a companion's name is refused, named and left unchanged", arguments: places, Use.allCases)
     func foreign(place: Place, use: Use) throws {
         let folder = try Folder()
         let (location, source) = (
@@ -115,7 +116,7 @@ struct CompanionTests {
     }
 
     @Test(
-        "is none when it is empty, or nothing but zeros",
+        "a companion file that is empty or all zeros belongs to the store",
         arguments: StoreRegistry.standard.all.filter { fileTypes.contains($0.name) }.flatMap { type in
             type.companionSuffixes.map { (type.name, $0) }
         }, [0, 32 << 10])
@@ -138,7 +139,7 @@ struct CompanionTests {
     /// SQLite cuts the index of a log that is not in use to three bytes, and makes it longer in
     /// pages.
     @Test(
-        "is none when it is the index of a log that SQLite has cut, or is making longer",
+        "an SQLite log index that is cut or growing belongs to the store",
         arguments: [3, 4096, 12 << 10, 32 << 10, 64 << 10])
     func unfinishedIndex(byteCount: Int) throws {
         let folder = try Folder()
@@ -154,7 +155,7 @@ struct CompanionTests {
         }
     }
 
-    @Test("is not looked for under names that only other types use", arguments: fileTypes)
+    @Test("a store ignores files under companion names of other types", arguments: fileTypes)
     func othersNames(type: String) throws {
         let folder = try Folder()
         let location = StoreLocation(type: type, path: folder.file("x"))

@@ -6,7 +6,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite("A store whose file has two names")
+@Suite("Stores whose file has two names")
 struct HardLinkTests {
     /// The operations on a store under one of its names.
     enum Use: String, CaseIterable, CustomTestStringConvertible {
@@ -94,7 +94,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "readers refuse it, and with acceptsLinks read the same under both names",
+        "readers refuse a hard-linked store, and with acceptsLinks read it under both names",
         arguments: fileTypes, Use.reads)
     func reading(type: String, use: Use) throws {
         let folder = try Folder()
@@ -112,7 +112,7 @@ struct HardLinkTests {
         }
     }
 
-    @Test("every writer refuses it and changes nothing, until one name is removed", arguments: fileTypes, Use.writes)
+    @Test("writers refuse a hard-linked store, unchanged, until one name is removed", arguments: fileTypes, Use.writes)
     func writing(type: String, use: Use) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -132,7 +132,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is noticed by a writer at its next commit, before anything is written, and nothing is lost",
+        "a writer notices a hard link at its next commit, before writing",
         arguments: fileTypes)
     func linkWhileOpen(type: String) throws {
         let folder = try Folder()
@@ -162,7 +162,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("is noticed when the name came after the transaction had begun", arguments: fileTypes)
+    @Test("a bulk load notices a hard link that was made after it began", arguments: fileTypes)
     func linkDuringLoad(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -187,7 +187,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("keeps a JSON journal from being folded, which would part the names; its commits stay in it")
+    @Test("a JSON store with a hard link keeps its commits in the journal on close")
     func fold() throws {
         let folder = try Folder()
         let location = try store("json", in: folder)
@@ -204,7 +204,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("is closed by its SQLite writer with every commit in the file, for both names")
+    @Test("an SQLite writer closes a hard-linked store with every commit in the file")
     func settledClosing() throws {
         let folder = try Folder()
         let location = try store("sqlite", in: folder)
@@ -218,7 +218,7 @@ struct HardLinkTests {
         try reader.close()
     }
 
-    @Test("is read under both names by one process at a time, beside a writer that has it open", arguments: fileTypes)
+    @Test("readers open a hard-linked store beside its writer in one process", arguments: fileTypes)
     func oneProcess(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -241,7 +241,7 @@ struct HardLinkTests {
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a"])
     }
 
-    @Test("is not read on when it was written under the other name", arguments: ["sqlite", "lmdb"])
+    @Test("a reader refuses a hard-linked store that changed under the other name", arguments: ["sqlite", "lmdb"])
     func changedUnderOtherName(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -263,7 +263,7 @@ struct HardLinkTests {
     // MARK: Names that Roost gave
 
     @Test(
-        "is opened when the other names are what a replacement that never ended left, which are removed",
+        "opening a store removes the names that an interrupted replacement left",
         arguments: fileTypes, [true, false])
     func leftover(type: String, isReadOnly: Bool) throws {
         let folder = try Folder()
@@ -279,7 +279,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is replaced when the other names are what a replacement that never ended left", arguments: fileTypes,
+        "writers accept a store with names that an interrupted replacement left", arguments: fileTypes,
         Use.writes)
     func leftoverReplaced(type: String, use: Use) throws {
         let folder = try Folder()
@@ -291,7 +291,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is a backup whose temporary name a crash left, after the new store had taken its place", arguments: fileTypes)
+        "opening a backup removes the temporary name that a crash left", arguments: fileTypes)
     func leftoverOfBackup(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -305,7 +305,7 @@ struct HardLinkTests {
         #expect(try folder.names().filter { $0.contains("tmp") } == [])
     }
 
-    @Test("is readable where the name that was left cannot be removed", arguments: fileTypes)
+    @Test("a store is readable while a leftover name cannot be removed", arguments: fileTypes)
     func leftoverInReadOnlyDirectory(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -322,7 +322,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is not taken apart when the name comes while the store is compacted or migrated", arguments: fileTypes,
+        "compaction and migration refuse a store that is hard-linked meanwhile", arguments: fileTypes,
         [true, false])
     func linkDuringReplacement(type: String, compacts: Bool) throws {
         let folder = try Folder()
@@ -349,7 +349,7 @@ struct HardLinkTests {
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a", "b"])
     }
 
-    @Test("is left by no backup of a migration or compaction that ended", arguments: fileTypes)
+    @Test("a migration that keeps a backup leaves each file with one name", arguments: fileTypes)
     func backup(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)

@@ -6,7 +6,7 @@ import RoostStores
 import RoostSystem
 import Testing
 
-@Suite("Something that is not a store")
+@Suite("Files that are not stores")
 struct NonStoreTests {
     enum Kind: String, CaseIterable {
         case text, empty, zeros, noise, foreignDatabase, cutSQLite, cutLMDB, cutJSON, otherStore, directory, pipe,
@@ -98,8 +98,8 @@ struct NonStoreTests {
 
     static let places = fileTypes.flatMap { type in Kind.allCases.map { Place(type: type, kind: $0) } }
 
-    @Test("is refused, and no lock file or anything else is made beside it", arguments: places, Use.allCases)
-    func refused(place: Place, use: Use) throws {
+    @Test("a file that is not a store is refused, and nothing is created beside it", arguments: places, Use.allCases)
+    func refusesWithoutTrace(place: Place, use: Use) throws {
         let folder = try Folder()
         let source = try Folder()
         try store(place.type, source.file("source"))

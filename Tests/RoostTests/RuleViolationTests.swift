@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Data that break the rules of their model")
+@Suite("Violations of model rules")
 struct RuleViolationTests {
     private func model() throws -> ManagedObjectModel {
         func limits(_ minimum: Value = .null, _ maximum: Value = .null) -> AttributeValidation {
@@ -84,8 +84,8 @@ struct RuleViolationTests {
         try changes.insert(ObjectID("Person", key: key), values: good.merging(values) { $1 })
     }
 
-    @Test("a store whose data keep to every rule has no findings", arguments: writableTypes)
-    func none(type: String) throws {
+    @Test("a store whose data keep every rule has no findings", arguments: writableTypes)
+    func findsNothingInSoundStore(type: String) throws {
         let folder = try Folder()
         let store = try create(type, folder)
         var changes = ChangeSet(model: store.model)
@@ -108,8 +108,8 @@ struct RuleViolationTests {
         try store.close()
     }
 
-    @Test("each broken rule is a violation with kind, object and property", arguments: writableTypes)
-    func each(type: String) throws {
+    @Test("each broken rule is a finding with kind, object and property", arguments: writableTypes)
+    func findsEachBrokenRule(type: String) throws {
         let folder = try Folder()
         let store = try create(type, folder)
         var changes = ChangeSet(model: store.model)
@@ -170,7 +170,7 @@ struct RuleViolationTests {
         try store.close()
     }
 
-    @Test("an object of another entity than the relationship allows is a violation")
+    @Test("a reference to an object of a forbidden entity is a violation")
     func destination() throws {
         let folder = try Folder()
         let model = try ManagedObjectModel(entities: [
@@ -189,8 +189,8 @@ struct RuleViolationTests {
         #expect(try folder.names() == [])
     }
 
-    @Test("many violations are counted for each property, and the first of each are listed", arguments: writableTypes)
-    func many(type: String) throws {
+    @Test("many violations are counted for each property, with the first ones listed", arguments: writableTypes)
+    func countsManyViolations(type: String) throws {
         let folder = try Folder()
         let store = try create(type, folder)
         var changes = ChangeSet(model: store.model)
@@ -212,7 +212,7 @@ struct RuleViolationTests {
         try store.close()
     }
 
-    @Test("a pattern that no value can be compared with is a warning, and the check continues")
+    @Test("an unusable pattern is a warning, and the check continues")
     func patterns() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
