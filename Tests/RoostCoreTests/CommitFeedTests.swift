@@ -152,7 +152,7 @@ struct CommitFeedTests {
 
     @Test("waiting notices join into one where generations are sums")
     func joiningSums() {
-        func notice(_ from: UInt64, _ to: UInt64, _ id: ObjectID) -> SaveNotice {
+        func notice(_ from: UInt64, to: UInt64, inserted id: ObjectID) -> SaveNotice {
             var notice = SaveNotice(
                 store: place, generations: (Generation(number: from), Generation(number: to)),
                 lists: SaveNotice.Lists(inserted: [id]))
@@ -160,7 +160,7 @@ struct CommitFeedTests {
             return notice
         }
         var waiting = WaitingNotices()
-        for key: Int64 in 1...3 { waiting.append(notice(1, 1 + UInt64(key), ObjectID("A", key: key))) }
+        for key: Int64 in 1...3 { waiting.append(notice(1, to: 1 + UInt64(key), inserted: ObjectID("A", key: key))) }
         let notices = waiting.takeAll()
         #expect(notices.map(\.inserted.count) == [3])
         #expect(notices.first?.previousGeneration.number == 1 && notices.first?.generation.number == 7)
@@ -168,23 +168,23 @@ struct CommitFeedTests {
 
     @Test("waiting notices join while no generation between them is missing")
     func joining() {
-        func notice(_ from: UInt64, _ to: UInt64, _ lists: SaveNotice.Lists?) -> SaveNotice {
+        func notice(_ from: UInt64, to: UInt64, lists: SaveNotice.Lists?) -> SaveNotice {
             SaveNotice(
                 store: place, generations: (Generation(number: from), Generation(number: to)), lists: lists)
         }
         let (a, b, c) = (ObjectID("A", key: 1), ObjectID("A", key: 2), ObjectID("A", key: 3))
         var waiting = WaitingNotices()
-        waiting.append(notice(0, 1, .init(inserted: [a, b], updated: [c])))
-        waiting.append(notice(1, 2, .init(updated: [a], deleted: [b, c])))
-        waiting.append(notice(2, 3, .init(inserted: [c])))
-        waiting.append(notice(7, 8, .init(updated: [a])))
+        waiting.append(notice(0, to: 1, lists: .init(inserted: [a, b], updated: [c])))
+        waiting.append(notice(1, to: 2, lists: .init(updated: [a], deleted: [b, c])))
+        waiting.append(notice(2, to: 3, lists: .init(inserted: [c])))
+        waiting.append(notice(7, to: 8, lists: .init(updated: [a])))
         let notices = waiting.takeAll()
         #expect(notices.map(\.generation.description) == ["3", "8"])
         #expect(notices[0].inserted == [a] && notices[0].updated == [c] && notices[0].deleted == [b])
         #expect(notices[0].previousGeneration == .initial && notices[0].isComplete)
-        waiting.append(notice(0, 1, .init(inserted: [a])))
-        waiting.append(notice(1, 2, nil))
-        waiting.append(notice(2, 3, .init(inserted: [b])))
+        waiting.append(notice(0, to: 1, lists: .init(inserted: [a])))
+        waiting.append(notice(1, to: 2, lists: nil))
+        waiting.append(notice(2, to: 3, lists: .init(inserted: [b])))
         let last = waiting.takeFirst()
         #expect(last?.isComplete == false && last?.inserted.isEmpty == true && waiting.isEmpty)
     }

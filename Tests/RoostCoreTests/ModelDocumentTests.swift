@@ -108,7 +108,7 @@ struct ModelDocumentTests {
             ("{\"a\": \"\u{1}\"}", "a control character"),
             (String(repeating: "[", count: 100_000), "the text nests deeper than 128"),
         ])
-    func broken(_ text: String, _ message: String) throws {
+    func broken(_ text: String, message: String) throws {
         let error = try #require(storeError { _ = try ManagedObjectModel(document: Array(text.utf8)) })
         #expect(error.code == .invalidModel)
         #expect(error.message.contains(message), "\(error.message)")

@@ -45,7 +45,7 @@ struct ModelResolverTests {
         ])
     }
 
-    private func relationship(_ entity: String, _ name: String) throws -> ManagedObjectModel.Relationship {
+    private func relationship(_ entity: String, name: String) throws -> ManagedObjectModel.Relationship {
         try #require(try Self.library().relationship(RelationshipName(EntityName(entity), name: name)))
     }
 
@@ -108,19 +108,19 @@ struct ModelResolverTests {
             ("Work", "authors", .links(of: 5, isFlipped: true)), ("Person", "friends", .links(of: 2, isFlipped: false)),
             ("Work", "editions", .links(of: 8, isFlipped: false)), ("Edition", "publisher", .field),
         ] as [(String, String, ManagedObjectModel.Relationship.Storage)])
-    func storage(_ entity: String, _ name: String, _ storage: ManagedObjectModel.Relationship.Storage) throws {
-        #expect(try relationship(entity, name).storage == storage)
+    func storage(_ entity: String, name: String, storage: ManagedObjectModel.Relationship.Storage) throws {
+        #expect(try relationship(entity, name: name).storage == storage)
     }
 
     @Test("one relationship of each linked pair owns the links, and a reflexive one its own")
     func owners() throws {
         #expect(try Self.library().linkRelationships.map(\.number) == [2, 5, 8])
-        #expect(try relationship("Person", "friends").isReflexive)
-        #expect(try relationship("Person", "spouse").isReflexive)
-        #expect(try !relationship("Person", "works").isReflexive)
-        #expect(try relationship("Person", "works").inverseIsOrdered)
-        #expect(try relationship("Work", "authors").isOrdered)
-        let link = try relationship("Person", "friends").normalized(Link(7, 3, order: 5))
+        #expect(try relationship("Person", name: "friends").isReflexive)
+        #expect(try relationship("Person", name: "spouse").isReflexive)
+        #expect(try !relationship("Person", name: "works").isReflexive)
+        #expect(try relationship("Person", name: "works").inverseIsOrdered)
+        #expect(try relationship("Work", name: "authors").isOrdered)
+        let link = try relationship("Person", name: "friends").normalized(Link(7, 3, order: 5))
         #expect(link == Link(3, 7))
     }
 

@@ -34,7 +34,7 @@ struct ModelRoundTripTests {
             (.uuid, .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))),
             (.uri, .uri("not a url: \u{0}")),
         ] as [(AttributeType, Value)])
-    func values(_ type: AttributeType, _ value: Value) throws {
+    func values(_ type: AttributeType, value: Value) throws {
         let attribute = AttributeDescription("a", type: type, defaultValue: value)
         let composite = AttributeDescription(
             "c", type: .composite, defaultValue: .composite(["a": value, "b": .null]),

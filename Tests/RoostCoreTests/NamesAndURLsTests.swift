@@ -69,7 +69,7 @@ struct NamesAndURLsTests {
             ("sqlite:a/b.sqlite", "sqlite", "a/b.sqlite"), ("lmdb:/x:y", "lmdb", "/x:y"), ("memory:", "memory", ""),
             ("sqlite:///var/x", "sqlite", "/var/x"), ("sqlite:a b?c#d", "sqlite", "a b?c#d"),
         ])
-    func storeURLs(_ text: String, _ type: String, _ path: String) throws {
+    func storeURLs(_ text: String, type: String, path: String) throws {
         let location = try #require(StoreLocation(text: text))
         #expect(location.type == type)
         #expect(location.path == path)
@@ -103,7 +103,7 @@ struct NamesAndURLsTests {
             ("albm", "album"), ("xyz", nil), ("", nil),
             (String(repeating: "title", count: 1000), nil),
         ] as [(String, String?)])
-    func nearest(_ written: String, _ meant: String?) {
+    func nearest(_ written: String, meant: String?) {
         #expect(nearestName(to: written, among: ["title", "album", "artist"]) == meant)
     }
 }

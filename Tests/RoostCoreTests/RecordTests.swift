@@ -81,11 +81,11 @@ struct RecordTests {
             for index in good.indices {
                 var bad = good
                 bad[index] ^= UInt8.random(in: 1...255, using: &generator)
-                expectRefused(bad, key: Int64(key), &target)
-                expectRefused(Array(good[..<index]), key: Int64(key), &target)
+                expectRefused(bad, key: Int64(key), into: &target)
+                expectRefused(Array(good[..<index]), key: Int64(key), into: &target)
             }
-            expectRefused(good + [0], key: Int64(key), &target)
-            expectRefused(good, key: Int64(key) + 1, &target)
+            expectRefused(good + [0], key: Int64(key), into: &target)
+            expectRefused(good, key: Int64(key) + 1, into: &target)
         }
     }
 
@@ -207,7 +207,7 @@ struct RecordTests {
     }
 
     private func expectRefused(
-        _ bytes: [UInt8], key: Int64, _ target: inout RecordBatch, sourceLocation: SourceLocation = #_sourceLocation
+        _ bytes: [UInt8], key: Int64, into target: inout RecordBatch, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         do {
             try bytes.withUnsafeBytes { try target.append(checking: $0, key: key) }

@@ -9,7 +9,7 @@ struct VersionHashTests {
         let isHashed: Bool
         let change: @Sendable (inout EntityDescription) -> Void
 
-        init(_ name: String, _ isHashed: Bool, _ change: @escaping @Sendable (inout EntityDescription) -> Void) {
+        init(_ name: String, isHashed: Bool, change: @escaping @Sendable (inout EntityDescription) -> Void) {
             testDescription = name
             self.isHashed = isHashed
             self.change = change
@@ -19,76 +19,80 @@ struct VersionHashTests {
     static let rows: [Row] = attributeRows + relationshipRows + entityRows
 
     static let attributeRows: [Row] = [
-        Row("attribute name", true) { $0.attributes[0].name = "other" },
-        Row("attribute type", true) { $0.attributes[0].type = .uri },
-        Row("attribute isOptional", true) { $0.attributes[0].isOptional.toggle() },
-        Row("attribute isTransient", true) { $0.attributes[0].isTransient.toggle() },
-        Row("attribute versionHashModifier", true) { $0.attributes[0].versionHashModifier = "2" },
-        Row("attribute empty versionHashModifier", true) { $0.attributes[0].versionHashModifier = "" },
-        Row("attribute allowsExternalBinaryDataStorage", true) {
+        Row("attribute name", isHashed: true) { $0.attributes[0].name = "other" },
+        Row("attribute type", isHashed: true) { $0.attributes[0].type = .uri },
+        Row("attribute isOptional", isHashed: true) { $0.attributes[0].isOptional.toggle() },
+        Row("attribute isTransient", isHashed: true) { $0.attributes[0].isTransient.toggle() },
+        Row("attribute versionHashModifier", isHashed: true) { $0.attributes[0].versionHashModifier = "2" },
+        Row("attribute empty versionHashModifier", isHashed: true) { $0.attributes[0].versionHashModifier = "" },
+        Row("attribute allowsExternalBinaryDataStorage", isHashed: true) {
             $0.attributes[0].allowsExternalBinaryDataStorage = true
         },
-        Row("attribute preservesValueInHistoryOnDeletion", true) {
+        Row("attribute preservesValueInHistoryOnDeletion", isHashed: true) {
             $0.attributes[0].preservesValueInHistoryOnDeletion = true
         },
-        Row("transient attribute", false) { $0.attributes.append(.string("more").transient()) },
-        Row("type of a transient attribute", false) { $0.attributes[2].type = .date },
-        Row("isOptional of a transient attribute", false) { $0.attributes[2].isOptional.toggle() },
-        Row("versionHashModifier of a transient attribute", false) { $0.attributes[2].versionHashModifier = "2" },
-        Row("name of a transient attribute", false) { $0.attributes[2].name = "other" },
-        Row("a transient attribute that is stored now", true) { $0.attributes[2].isTransient = false },
-        Row("derivation expression", true) { $0.attributes[0].derivationExpression = "now()" },
-        Row("another attribute", true) { $0.attributes.append(.string("more")) },
-        Row("composite element", true) { $0.attributes[1].elements.append(.string("more")) },
-        Row("composite element type", true) { $0.attributes[1].elements[0].type = .float },
-        Row("composite element renaming", false) { $0.attributes[1].elements[0].renamingIdentifier = "z" },
-        Row("order of composite elements", false) { $0.attributes[1].elements.reverse() },
-        Row("order of attributes", false) { $0.attributes.reverse() },
-        Row("default value", false) { $0.attributes[0].defaultValue = "x" },
-        Row("attributeValueClassName", false) { $0.attributes[0].attributeValueClassName = "X" },
-        Row("valueTransformerName", false) { $0.attributes[0].valueTransformerName = "X" },
-        Row("validation", false) { $0.attributes[0].validation.maximumLength = 5 },
-        Row("attribute userInfo", false) { $0.attributes[0].userInfo = ["a": "b"] },
-        Row("attribute renamingIdentifier", false) { $0.attributes[0].renamingIdentifier = "old" },
-        Row("attribute isIndexedBySpotlight", false) { $0.attributes[0].isIndexedBySpotlight = true },
-        Row("allowsCloudEncryption", false) { $0.attributes[0].allowsCloudEncryption = true },
+        Row("transient attribute", isHashed: false) { $0.attributes.append(.string("more").transient()) },
+        Row("type of a transient attribute", isHashed: false) { $0.attributes[2].type = .date },
+        Row("isOptional of a transient attribute", isHashed: false) { $0.attributes[2].isOptional.toggle() },
+        Row("versionHashModifier of a transient attribute", isHashed: false) {
+            $0.attributes[2].versionHashModifier = "2"
+        },
+        Row("name of a transient attribute", isHashed: false) { $0.attributes[2].name = "other" },
+        Row("a transient attribute that is stored now", isHashed: true) { $0.attributes[2].isTransient = false },
+        Row("derivation expression", isHashed: true) { $0.attributes[0].derivationExpression = "now()" },
+        Row("another attribute", isHashed: true) { $0.attributes.append(.string("more")) },
+        Row("composite element", isHashed: true) { $0.attributes[1].elements.append(.string("more")) },
+        Row("composite element type", isHashed: true) { $0.attributes[1].elements[0].type = .float },
+        Row("composite element renaming", isHashed: false) { $0.attributes[1].elements[0].renamingIdentifier = "z" },
+        Row("order of composite elements", isHashed: false) { $0.attributes[1].elements.reverse() },
+        Row("order of attributes", isHashed: false) { $0.attributes.reverse() },
+        Row("default value", isHashed: false) { $0.attributes[0].defaultValue = "x" },
+        Row("attributeValueClassName", isHashed: false) { $0.attributes[0].attributeValueClassName = "X" },
+        Row("valueTransformerName", isHashed: false) { $0.attributes[0].valueTransformerName = "X" },
+        Row("validation", isHashed: false) { $0.attributes[0].validation.maximumLength = 5 },
+        Row("attribute userInfo", isHashed: false) { $0.attributes[0].userInfo = ["a": "b"] },
+        Row("attribute renamingIdentifier", isHashed: false) { $0.attributes[0].renamingIdentifier = "old" },
+        Row("attribute isIndexedBySpotlight", isHashed: false) { $0.attributes[0].isIndexedBySpotlight = true },
+        Row("allowsCloudEncryption", isHashed: false) { $0.attributes[0].allowsCloudEncryption = true },
     ]
 
     static let relationshipRows: [Row] = [
-        Row("relationship name", true) { $0.relationships[0].name = "other" },
-        Row("relationship isOptional", true) { $0.relationships[0].isOptional.toggle() },
-        Row("relationship isTransient", true) { $0.relationships[0].isTransient.toggle() },
-        Row("relationship isOrdered", true) { $0.relationships[0].isOrdered.toggle() },
-        Row("relationship minCount", true) { $0.relationships[0].minCount = 1 },
-        Row("relationship maxCount", true) { $0.relationships[0].maxCount = 5 },
-        Row("relationship versionHashModifier", true) { $0.relationships[0].versionHashModifier = "2" },
-        Row("relationship destination", true) { $0.relationships[0].destinationEntityName = "Main" },
-        Row("another relationship", true) { $0.relationships.append(.toOne("more", to: "Other")) },
-        Row("transient relationship", false) {
+        Row("relationship name", isHashed: true) { $0.relationships[0].name = "other" },
+        Row("relationship isOptional", isHashed: true) { $0.relationships[0].isOptional.toggle() },
+        Row("relationship isTransient", isHashed: true) { $0.relationships[0].isTransient.toggle() },
+        Row("relationship isOrdered", isHashed: true) { $0.relationships[0].isOrdered.toggle() },
+        Row("relationship minCount", isHashed: true) { $0.relationships[0].minCount = 1 },
+        Row("relationship maxCount", isHashed: true) { $0.relationships[0].maxCount = 5 },
+        Row("relationship versionHashModifier", isHashed: true) { $0.relationships[0].versionHashModifier = "2" },
+        Row("relationship destination", isHashed: true) { $0.relationships[0].destinationEntityName = "Main" },
+        Row("another relationship", isHashed: true) { $0.relationships.append(.toOne("more", to: "Other")) },
+        Row("transient relationship", isHashed: false) {
             $0.relationships.append(RelationshipDescription.toOne("more", to: "Other").transient)
         },
-        Row("destination of a transient relationship", false) { $0.relationships[1].destinationEntityName = "Main" },
-        Row("maxCount of a transient relationship", false) { $0.relationships[1].maxCount = 7 },
-        Row("a transient relationship that is stored now", true) { $0.relationships[1].isTransient = false },
-        Row("relationship deleteRule", false) { $0.relationships[0].deleteRule = .cascade },
-        Row("relationship userInfo", false) { $0.relationships[0].userInfo = ["a": "b"] },
-        Row("relationship renamingIdentifier", false) { $0.relationships[0].renamingIdentifier = "old" },
-        Row("relationship isIndexedBySpotlight", false) { $0.relationships[0].isIndexedBySpotlight = true },
+        Row("destination of a transient relationship", isHashed: false) {
+            $0.relationships[1].destinationEntityName = "Main"
+        },
+        Row("maxCount of a transient relationship", isHashed: false) { $0.relationships[1].maxCount = 7 },
+        Row("a transient relationship that is stored now", isHashed: true) { $0.relationships[1].isTransient = false },
+        Row("relationship deleteRule", isHashed: false) { $0.relationships[0].deleteRule = .cascade },
+        Row("relationship userInfo", isHashed: false) { $0.relationships[0].userInfo = ["a": "b"] },
+        Row("relationship renamingIdentifier", isHashed: false) { $0.relationships[0].renamingIdentifier = "old" },
+        Row("relationship isIndexedBySpotlight", isHashed: false) { $0.relationships[0].isIndexedBySpotlight = true },
     ]
 
     static let entityRows: [Row] = [
-        Row("isAbstract", true) { $0.isAbstract.toggle() },
-        Row("entity versionHashModifier", true) { $0.versionHashModifier = "2" },
-        Row("uniqueness constraints", true) { $0.uniquenessConstraints = [["text"]] },
-        Row("superentity", true) { $0.superentityName = "Other" },
-        Row("managedObjectClassName", false) { $0.managedObjectClassName = "X" },
-        Row("entity userInfo", false) { $0.userInfo = ["a": "b"] },
-        Row("entity renamingIdentifier", false) { $0.renamingIdentifier = "old" },
-        Row("fetched properties", false) {
+        Row("isAbstract", isHashed: true) { $0.isAbstract.toggle() },
+        Row("entity versionHashModifier", isHashed: true) { $0.versionHashModifier = "2" },
+        Row("uniqueness constraints", isHashed: true) { $0.uniquenessConstraints = [["text"]] },
+        Row("superentity", isHashed: true) { $0.superentityName = "Other" },
+        Row("managedObjectClassName", isHashed: false) { $0.managedObjectClassName = "X" },
+        Row("entity userInfo", isHashed: false) { $0.userInfo = ["a": "b"] },
+        Row("entity renamingIdentifier", isHashed: false) { $0.renamingIdentifier = "old" },
+        Row("fetched properties", isHashed: false) {
             $0.fetchedProperties = [FetchedPropertyDescription("found", entity: "Other")]
         },
-        Row("fetch indexes", false) { $0.fetchIndexes = [FetchIndexDescription("i", on: "text")] },
-        Row("coreSpotlightDisplayNameExpression", false) { $0.coreSpotlightDisplayNameExpression = "text" },
+        Row("fetch indexes", isHashed: false) { $0.fetchIndexes = [FetchIndexDescription("i", on: "text")] },
+        Row("coreSpotlightDisplayNameExpression", isHashed: false) { $0.coreSpotlightDisplayNameExpression = "text" },
     ]
 
     static func entity() -> EntityDescription {

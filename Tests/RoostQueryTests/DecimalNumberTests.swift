@@ -16,7 +16,7 @@ struct DecimalNumberTests {
             ("NaN", "NaN"),
             ("5e127", "5e127"), ("500e125", "5e127"), ("1e-128", "1e-128"),
         ])
-    func text(_ written: String, _ canonical: String) throws {
+    func text(_ written: String, canonical: String) throws {
         let number = try #require(DecimalNumber(utf8: written.utf8))
         #expect(number.description == canonical)
         #expect(DecimalNumber(utf8: number.description.utf8) == number)
@@ -100,7 +100,7 @@ struct DecimalNumberTests {
             ),
             ("5", "*", "0.33333333333333333333333333333333333333", "1.6666666666666666666666666666666666667"),
         ] as [(String, String, String, String?)])
-    func arithmetic(_ left: String, _ sign: String, _ right: String, _ result: String?) throws {
+    func arithmetic(_ left: String, sign: String, right: String, result: String?) throws {
         let (a, b) = (try #require(DecimalNumber(utf8: left.utf8)), try #require(DecimalNumber(utf8: right.utf8)))
         let found =
             switch sign {

@@ -186,7 +186,7 @@ struct GraphPredicateTests {
             (compare(path("album", "price"), .less, path("length")), [1, 2]),
             (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", key: 1)))), []),
         ] as [(FetchRequest.Predicate, [Int64])])
-    func toOne(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
+    func toOne(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
         #expect(try Library().keys("Track", predicate) == expected)
     }
 
@@ -223,7 +223,7 @@ struct GraphPredicateTests {
             (compare(.element(of: path("tracks", "length"), .position(.constant(1))), .equal, .constant(100)), [1]),
             (compare(.element(of: path("tracks"), .size), .equal, .constant(2)), [1, 2]),
         ] as [(FetchRequest.Predicate, [Int64])])
-    func toMany(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
+    func toMany(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
         #expect(try Library().keys("Album", predicate) == expected)
     }
 
@@ -265,7 +265,7 @@ struct GraphPredicateTests {
             (.less, 1, [3]), (.lessOrEqual, 0, [3]), (.greater, 1, [2]), (.equal, 1, [1]),
             (.lessOrEqual, 1, [1, 3]),
         ] as [(FetchRequest.Comparison.Operator, Int64, [Int64])])
-    func existence(_ operation: FetchRequest.Comparison.Operator, _ count: Int64, _ expected: [Int64]) throws {
+    func existence(_ operation: FetchRequest.Comparison.Operator, count: Int64, expected: [Int64]) throws {
         let library = try Library()
         let long = compare(.path(of: .variable("t"), ["length"]), .greater, .constant(150))
         let subquery = Expression.subquery(path("tracks"), variable: "t", long)
@@ -321,7 +321,7 @@ struct FunctionTests {
             (.rightShift, -8, 1, -4), (.leftShift, 1, 64, 0), (.add, .null, 1, .null), (.add, 1, .null, .null),
             (.add, true, true, 2),
         ] as [(FetchRequest.Function, Value, Value, Value)])
-    func arithmetic(_ function: FetchRequest.Function, _ a: Value, _ b: Value, _ expected: Value) throws {
+    func arithmetic(_ function: FetchRequest.Function, a: Value, b: Value, expected: Value) throws {
         let result = try Library().value(
             .function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", key: 1))
         // A decimal that is whole is the number that it is.
@@ -345,7 +345,7 @@ struct FunctionTests {
             (.canonical, "Élan ß", "elan ss"), (.length, "e\u{301}👍", 3), (.length, .null, .null),
             (.uppercase, .null, .null), (.noIndex, "x", "x"),
         ] as [(FetchRequest.Function, Value, Value)])
-    func single(_ function: FetchRequest.Function, _ value: Value, _ expected: Value) throws {
+    func single(_ function: FetchRequest.Function, value: Value, expected: Value) throws {
         let result = try Library().value(.function(function, [.constant(value)]), of: ObjectID("Track", key: 1))
         #expect(result == expected)
     }
@@ -369,7 +369,7 @@ struct FunctionTests {
             (.sum, .setOperation(.minus, list(1, 2, 1), list(2, 3)), 1),
             (.count, path("tracks", "@unionOfObjects", "rating"), 2), (.average, path("tracks", "length"), 150.0),
         ] as [(FetchRequest.Function, FetchRequest.Expression, Value)])
-    func many(_ function: FetchRequest.Function, _ values: FetchRequest.Expression, _ expected: Value) throws {
+    func many(_ function: FetchRequest.Function, values: FetchRequest.Expression, expected: Value) throws {
         #expect(try Library().value(.function(function, [values]), of: ObjectID("Album", key: 1)) == expected)
     }
 
@@ -386,7 +386,7 @@ struct FunctionTests {
             (.string, .date(Date(timeIntervalSinceReferenceDate: 0)), "2001-01-01T00:00:00Z"),
             (.string, .null, .null),
         ] as [(FetchRequest.CastType, Value, Value)])
-    func casts(_ type: FetchRequest.CastType, _ value: Value, _ expected: Value) throws {
+    func casts(_ type: FetchRequest.CastType, value: Value, expected: Value) throws {
         #expect(try Library().value(.cast(.constant(value), type), of: ObjectID("Track", key: 1)) == expected)
     }
 

@@ -135,10 +135,10 @@ struct FilterTwinTests {
                             left: .keyPath([field]), operator: operation, right: .constant(constant), options: options))
                     let isQuick = FieldComparison.all(comparison, of: entity, model: model) != nil
                     if isQuick { quickCount += 1 }
-                    let answer = answer(comparison, records)
+                    let answer = answer(comparison, of: records)
                     // With OR it is none, so that it is compiled.
                     #expect(FieldComparison.all(.or([comparison]), of: entity, model: model) == nil)
-                    #expect(answer == self.answer(.or([comparison]), records), "\(comparison)")
+                    #expect(answer == self.answer(.or([comparison]), of: records), "\(comparison)")
                     if case .failure = answer {
                         errorCount += 1
                         #expect(!isQuick, "\(comparison)")
@@ -186,7 +186,7 @@ struct FilterTwinTests {
     }
 
     /// The keys of the records that meet a predicate, or what it is refused for.
-    private func answer(_ predicate: FetchRequest.Predicate, _ records: RecordBatch) -> Result<[Int64], StoreError> {
+    private func answer(_ predicate: FetchRequest.Predicate, of records: RecordBatch) -> Result<[Int64], StoreError> {
         do throws(StoreError) {
             let matcher = try RecordFilter(FetchRequest("Thing", where: predicate), model: records.model)
                 .matcher(over: nil)

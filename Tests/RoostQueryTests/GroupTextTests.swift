@@ -36,7 +36,7 @@ struct GroupTextTests {
                 .function(.divide, [.keyPath(["@sum", "length"]), .keyPath(["@count"])])
             ),
         ] as [(String, FetchRequest.Expression)])
-    func columns(_ text: String, _ expected: FetchRequest.Expression) throws {
+    func columns(_ text: String, expected: FetchRequest.Expression) throws {
         let model = try Self.model()
         let entity: EntityName = text.contains("title") || text.contains("released") ? "Album" : "Track"
         let read = try Expression(text, for: entity, model: model, ofGroups: true)
@@ -75,7 +75,7 @@ struct GroupTextTests {
             ("@avg.tracks.length", "column 1", "write average(tracks.@avg.length)."),
             ("@unionOfObjects.title", "column 1", "needs a to-many relationship"),
         ])
-    func refusesWithRemedy(_ text: String, _ place: String, _ words: String) throws {
+    func refusesWithRemedy(_ text: String, place: String, words: String) throws {
         let model = try Self.model()
         let error = try #require(throws: StoreError.self) {
             try Expression(text, for: "Album", model: model, ofGroups: true)
@@ -107,7 +107,7 @@ struct SuggestedNameTests {
             ("owner.lasst == 1", "#last"), ("titel == 'x'", "title"),
             ("SUBQUERY(parts, $p, $p.lasst == 1).@count > 0", "#last"),
         ])
-    func names(_ text: String, _ suggestion: String) throws {
+    func names(_ text: String, suggestion: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing",

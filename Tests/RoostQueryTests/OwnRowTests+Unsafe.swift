@@ -46,7 +46,7 @@ struct OwnRowTests {
         return batch
     }
 
-    private static func reader(_ row: RowPage.Row, _ model: ManagedObjectModel) -> RecordReader {
+    private static func reader(_ row: RowPage.Row, model: ManagedObjectModel) -> RecordReader {
         RecordReader(row: row.start, byteCount: row.byteCount, key: row.key, model: model)
     }
 
@@ -59,11 +59,11 @@ struct OwnRowTests {
             "Thing", where: .greater("size", than: 0), sortedBy: [.init("name", ascending: false), .init("size")])
         let matcher = try RecordFilter(request, model: model).matcher(over: nil)
         let order = try RecordSortOrder(request, model: model)
-        let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model)) }
-            .sorted { order.precedes(Self.reader($0, model), Self.reader($1, model)) }
+        let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model: model)) }
+            .sorted { order.precedes(Self.reader($0, model: model), Self.reader($1, model: model)) }
         // Quince, date, apple, Apple, and the one without a name: null comes last in a falling order.
         #expect(wanted.map(\.key) == [-6, -8, -5, -2, -3])
-        let sizes = wanted.map { Self.reader($0, model) }.map { $0.values()["size"] }
+        let sizes = wanted.map { Self.reader($0, model: model) }.map { $0.values()["size"] }
         #expect(sizes == [2, 1, 1, 1, 2])
     }
 
@@ -76,7 +76,7 @@ struct OwnRowTests {
             where: .comparison(
                 .init(left: .function(.length, [.keyPath(["name"])]), operator: .greater, right: .constant(4))))
         let matcher = try RecordFilter(request, model: batch.model).matcher(over: nil)
-        let keys = try page.rows.filter { try matcher.matches(Self.reader($0, batch.model)) }.map(\.key)
+        let keys = try page.rows.filter { try matcher.matches(Self.reader($0, model: batch.model)) }.map(\.key)
         #expect(keys == [-2, -5, -6])
     }
 

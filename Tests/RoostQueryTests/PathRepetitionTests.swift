@@ -73,7 +73,7 @@ struct PathRepetitionTests {
             ("max(\(far).number) == \(last)", true),
             ("(\(far) UNION \(far))[SIZE] == 4", true), ("(\(far) MINUS \(far))[SIZE] == 0", true),
         ])
-    func once(_ text: String, _ expected: Bool) throws {
+    func once(_ text: String, expected: Bool) throws {
         let layers = try Layers()
         #expect(try layers.holds(text) == expected)
         // One for the path itself; both sides of a set operation are paths.

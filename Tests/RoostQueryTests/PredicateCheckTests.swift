@@ -89,7 +89,7 @@ struct PredicateCheckTests {
             (isNull(.aggregate([.constant(1)])), .invalidRequest, "ANY or ALL"),
             (isNull(.registered("test.none", [])), .invalidRequest, "'test.none'"),
         ] as [(FetchRequest.Predicate, StoreError.Code, String)])
-    func refusesNonsense(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code, _ words: String) throws {
+    func refusesNonsense(_ predicate: FetchRequest.Predicate, code: StoreError.Code, words: String) throws {
         let library = try Library()
         for negated in [predicate, !predicate, .or([.constant(true), predicate])] {
             let failure = #expect(throws: StoreError.self) {

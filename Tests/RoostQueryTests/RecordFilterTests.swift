@@ -85,7 +85,7 @@ struct RecordFilterTests {
             (.less("integer64", than: 3) && .beginsWith("string", prefix: "Robe"), [2]),
             (.equal("integer64", to: 1) || .equal("integer64", to: 3), [1, 3]),
         ] as [(FetchRequest.Predicate, [Int64])])
-    func predicates(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
+    func predicates(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", where: predicate)) == expected)
     }
 
@@ -97,7 +97,7 @@ struct RecordFilterTests {
             ([.init("string")], [3, 1, 2, 4, 5]), ([.init("integer64")], [4, 1, 2, 3, 5]),
             ([.init("boolean"), .init("integer64", ascending: false)], [5, 3, 2, 4, 1]),
         ] as [([FetchRequest.SortDescriptor], [Int64])])
-    func orders(_ order: [FetchRequest.SortDescriptor], _ expected: [Int64]) throws {
+    func orders(_ order: [FetchRequest.SortDescriptor], expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", sortedBy: order)) == expected)
         for offset in 0...6 {
             for limit in 0...6 {
@@ -260,7 +260,7 @@ struct RecordFilterTests {
             (.beginsWith("integer64", prefix: "1"), .invalidRequest), (.less("composite", than: 1), .invalidRequest),
             ((0..<300).reduce(FetchRequest.Predicate.constant(true)) { inner, _ in .not(inner) }, .invalidRequest),
         ])
-    func badPredicates(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code) {
+    func badPredicates(_ predicate: FetchRequest.Predicate, code: StoreError.Code) {
         let failure = #expect(throws: StoreError.self) { try keys(FetchRequest("Thing", where: predicate)) }
         #expect(failure?.code == code)
     }
@@ -274,7 +274,7 @@ struct RecordFilterTests {
             (FetchRequest("Thing", sortedBy: [.init("owner")]), .invalidRequest),
             (FetchRequest("Thing", sortedBy: [.init("x")]), .unknownProperty),
         ])
-    func badRequests(_ request: FetchRequest, _ code: StoreError.Code) {
+    func badRequests(_ request: FetchRequest, code: StoreError.Code) {
         let failure = #expect(throws: StoreError.self) { try keys(request) }
         #expect(failure?.code == code)
     }

@@ -25,7 +25,7 @@ final class BatchSnapshot: ScanningSnapshot {
         private let isWanted: (RecordReader) -> Bool
         private var index = 0
 
-        init(_ batch: RecordBatch, _ isWanted: @escaping (RecordReader) -> Bool) {
+        init(_ batch: RecordBatch, isWanted: @escaping (RecordReader) -> Bool) {
             (self.batch, self.isWanted) = (batch, isWanted)
         }
 
@@ -62,7 +62,7 @@ private final class ShowingSnapshot: ScanningSnapshot, VisitableSnapshot {
         var part = RecordBatch(model: model)
         let cursor = try base.fetch(request)
         while try cursor.next(into: &part) { for index in 0..<part.count { all.append(part, at: index) } }
-        return Visitor(all, damagedKey)
+        return Visitor(all, damagedKey: damagedKey)
     }
 
     private final class Visitor: RecordVisitor {
@@ -70,7 +70,7 @@ private final class ShowingSnapshot: ScanningSnapshot, VisitableSnapshot {
         private let damagedKey: Int64?
         private var index = 0
 
-        init(_ records: RecordBatch, _ damagedKey: Int64?) { (self.records, self.damagedKey) = (records, damagedKey) }
+        init(_ records: RecordBatch, damagedKey: Int64?) { (self.records, self.damagedKey) = (records, damagedKey) }
 
         func visit(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
             while index < records.count {
@@ -166,7 +166,7 @@ struct RowTests {
         return try #require(throws: StoreError.self) { _ = try snapshot.rows(request) }
     }
 
-    private static func function(_ function: FetchRequest.Function, _ path: String) -> Expression {
+    private static func function(_ function: FetchRequest.Function, of path: String) -> Expression {
         .function(function, [.keyPath(path.names)])
     }
 
@@ -233,7 +233,7 @@ struct RowTests {
 
     @Test("rows sort by a computed column, with and without a window")
     func computedOrder() throws {
-        func titles(_ limit: Int?, _ offset: Int, distinct: Bool = false) throws -> [Value] {
+        func titles(limit: Int?, offset: Int, distinct: Bool = false) throws -> [Value] {
             try rows {
                 $0.propertiesToFetch = [
                     Property("parity", expression: .function(.modulus, [.keyPath(["plays"]), .constant(2)])), "title",
@@ -246,11 +246,11 @@ struct RowTests {
             }.map { $0[1] }
         }
         let all: [Value] = ["t4", "t5", "t6", "t1", "t2", "t7", "t8", "t3"]
-        #expect(try titles(nil, 0) == all)
-        #expect(try titles(nil, 0, distinct: true) == all)
+        #expect(try titles(limit: nil, offset: 0) == all)
+        #expect(try titles(limit: nil, offset: 0, distinct: true) == all)
         for offset in 0..<9 {
-            #expect(try titles(3, offset) == Array(all.dropFirst(offset).prefix(3)))
-            #expect(try titles(3, offset, distinct: true) == Array(all.dropFirst(offset).prefix(3)))
+            #expect(try titles(limit: 3, offset: offset) == Array(all.dropFirst(offset).prefix(3)))
+            #expect(try titles(limit: 3, offset: offset, distinct: true) == Array(all.dropFirst(offset).prefix(3)))
         }
     }
 
@@ -259,14 +259,14 @@ struct RowTests {
     @Test("aggregates without groups return one row, also for no objects")
     func wholes() throws {
         let columns: [Property] = [
-            Property("count", expression: Self.function(.count, "plays")),
-            Property("sum", expression: Self.function(.sum, "plays")),
-            Property("least", expression: Self.function(.minimum, "title")),
-            Property("mean", expression: Self.function(.average, "price")),
-            Property("most", expression: Self.function(.maximum, "seconds")),
+            Property("count", expression: Self.function(.count, of: "plays")),
+            Property("sum", expression: Self.function(.sum, of: "plays")),
+            Property("least", expression: Self.function(.minimum, of: "title")),
+            Property("mean", expression: Self.function(.average, of: "price")),
+            Property("most", expression: Self.function(.maximum, of: "seconds")),
             Property("all", expression: .keyPath(["@count"])),
             Property("years", expression: .keyPath(["@max", "album", "year"])),
-            Property("live", expression: Self.function(.sum, "isLive")),
+            Property("live", expression: Self.function(.sum, of: "isLive")),
         ]
         let found = try rows { $0.propertiesToFetch = columns }
         #expect(
@@ -291,7 +291,7 @@ struct RowTests {
             nil, .constant(false), .less("plays", than: 4), .equal("isLive", to: true),
         ] {
             var request = RowRequest(FetchRequest("Track", where: predicate))
-            request.propertiesToFetch = [Property("value", expression: Self.function(function, field))]
+            request.propertiesToFetch = [Property("value", expression: Self.function(function, of: field))]
             let copied = try Self.rows(request, of: Self.library())
             #expect(try Self.rows(request, of: ShowingSnapshot(Self.library())) == copied)
         }
@@ -300,7 +300,7 @@ struct RowTests {
     @Test("an aggregate over records in place continues after a damaged one")
     func damageInPlace() throws {
         var request = RowRequest(FetchRequest("Track", where: .less("plays", than: 100)))
-        request.propertiesToFetch = [Property("sum", expression: Self.function(.sum, "plays"))]
+        request.propertiesToFetch = [Property("sum", expression: Self.function(.sum, of: "plays"))]
         let cursor = try ShowingSnapshot(Self.library(), damagedKey: 2).rows(request)
         var batch = RowBatch()
         let error = #expect(throws: StoreError.self) { try cursor.next(into: &batch) }
@@ -314,7 +314,7 @@ struct RowTests {
     @Test("groups come in the order of their first objects")
     func groups() throws {
         let count = Property("n", expression: .function(.count, [.evaluatedObject]))
-        let total = Property("total", expression: Self.function(.sum, "plays"))
+        let total = Property("total", expression: Self.function(.sum, of: "plays"))
         #expect(
             try rows {
                 $0.propertiesToFetch = ["album.title", count, total]
@@ -338,7 +338,7 @@ struct RowTests {
                 $0.propertiesToGroupBy = [.keyPath(["album", "artist", "name"]), .keyPath(["isLive"])]
                 $0.sortDescriptors = [.init("album.artist.name", ascending: false), .init("isLive")]
                 $0.havingPredicate = .comparison(
-                    .init(left: Self.function(.count, "title"), operator: .less, right: .constant(2)))
+                    .init(left: Self.function(.count, of: "title"), operator: .less, right: .constant(2)))
             } == [[1], [1], [1], [1]])
         #expect(
             try rows {
@@ -349,7 +349,8 @@ struct RowTests {
                 $0.propertiesToFetch = [
                     Property(
                         "rate",
-                        expression: .function(.divide, [Self.function(.sum, "plays"), Self.function(.count, "plays")])),
+                        expression: .function(
+                            .divide, [Self.function(.sum, of: "plays"), Self.function(.count, of: "plays")])),
                     Property("kind", expression: .constant("x")),
                 ]
                 $0.propertiesToGroupBy = [.keyPath(["kind"]), .keyPath(["isLive"])]
@@ -372,15 +373,15 @@ struct RowTests {
         #expect(try message(.unknownProperty) { $0.propertiesToFetch = ["titel"] }.contains("title"))
         #expect(
             try message(.invalidRequest) {
-                $0.propertiesToFetch = [Property("n", expression: Self.function(.count, "plays")), "title"]
+                $0.propertiesToFetch = [Property("n", expression: Self.function(.count, of: "plays")), "title"]
             }.contains("'title'"))
         #expect(
             try message(.invalidRequest) {
-                $0.propertiesToFetch = [Property("n", expression: Self.function(.sum, "title"))]
+                $0.propertiesToFetch = [Property("n", expression: Self.function(.sum, of: "title"))]
             }.contains("sum"))
         #expect(
             try message(.invalidRequest) {
-                $0.propertiesToFetch = [Property("n", expression: .function(.sum, [Self.function(.sum, "plays")]))]
+                $0.propertiesToFetch = [Property("n", expression: .function(.sum, [Self.function(.sum, of: "plays")]))]
             }.contains("sum(plays)"))
         #expect(
             try message(.invalidRequest) {
@@ -397,7 +398,7 @@ struct RowTests {
                     $0.havingPredicate = .equal("title", to: "x")
                 }.contains("'title'"))
             #expect(
-                try message(.invalidRequest) { $0.propertiesToGroupBy = [Self.function(.count, "title")] }
+                try message(.invalidRequest) { $0.propertiesToGroupBy = [Self.function(.count, of: "title")] }
                     .contains("count(title)"))
         } else {
             #expect(try message(.invalidRequest) { $0.havingPredicate = .constant(true) }.contains("groups"))
@@ -447,9 +448,9 @@ struct RowTests {
         columns.propertiesToFetch = [Property("n", expression: nested(.keyPath(["plays"]), 190))]
         var groups = RowRequest(FetchRequest("Track"))
         groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), 190)]
-        groups.propertiesToFetch = [Property("n", expression: Self.function(.count, "title"))]
+        groups.propertiesToFetch = [Property("n", expression: Self.function(.count, of: "title"))]
         groups.havingPredicate = .comparison(
-            .init(left: nested(Self.function(.count, "title"), 180), operator: .greater, right: .constant(0)))
+            .init(left: nested(Self.function(.count, of: "title"), 180), operator: .greater, right: .constant(0)))
         for request in [columns, groups] {
             let failure = Mutex<StoreError?>(nil)
             onSmallStack {
@@ -481,7 +482,7 @@ struct RowTests {
     func perObject() throws {
         var request = RowRequest(FetchRequest("Album", sortedBy: [.init("title", options: .caseInsensitive)]))
         request.propertiesToFetch = [
-            "title", Property("n", expression: Self.function(.count, "tracks")),
+            "title", Property("n", expression: Self.function(.count, of: "tracks")),
             Property("sum", expression: .keyPath(["tracks", "@sum", "plays"])),
         ]
         let snapshot = try Self.library()
@@ -491,7 +492,7 @@ struct RowTests {
             ])
         request.sortDescriptors = []
         request.propertiesToFetch = [
-            Property("most", expression: .function(.maximum, [Self.function(.count, "tracks")]))
+            Property("most", expression: .function(.maximum, [Self.function(.count, of: "tracks")]))
         ]
         #expect(try Self.rows(request, of: snapshot) == [[2]])
     }

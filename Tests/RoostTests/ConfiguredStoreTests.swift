@@ -121,7 +121,7 @@ struct ConfiguredStoreTests {
     func optionDescriptions(type: String) throws {
         let type = try StoreRegistry.standard.type(named: type)
         let folder = try Folder()
-        func create(_ name: String, _ value: String) throws {
+        func create(_ name: String, value: String) throws {
             let path = folder.file(UUID().uuidString)
             let options = StoreOptions(typeOptions: [name: value])
             let location = StoreLocation(type: type.name, path: path)
@@ -139,14 +139,14 @@ struct ConfiguredStoreTests {
                 case .path: (["x"], [""])
                 case .text: (["x"], [])
                 }
-            for value in right { try create(option.name, value) }
+            for value in right { try create(option.name, value: value) }
             for value in wrong {
-                let error = error { try create(option.name, value) }
+                let error = error { try create(option.name, value: value) }
                 #expect(error?.code == .invalidRequest && error?.message.contains(option.name) == true)
             }
-            #expect(error { try create(option.name + "x", "1") }?.message.contains("'\(option.name)'") == true)
+            #expect(error { try create(option.name + "x", value: "1") }?.message.contains("'\(option.name)'") == true)
         }
-        #expect(error { try create("no-such-option", "1") }?.code == .invalidRequest)
+        #expect(error { try create("no-such-option", value: "1") }?.code == .invalidRequest)
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == [])
     }
 }

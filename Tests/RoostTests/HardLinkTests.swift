@@ -57,7 +57,7 @@ struct HardLinkTests {
             })
     }
 
-    private func attempt(_ use: Use, _ location: StoreLocation, in folder: Folder, acceptsLinks: Bool) throws {
+    private func attempt(_ use: Use, on location: StoreLocation, in folder: Folder, acceptsLinks: Bool) throws {
         let (registry, type) = (StoreRegistry.standard, try StoreRegistry.standard.type(named: location.type))
         let new = StoreLocation(type: location.type, path: folder.file("new"))
         var options = StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.acceptsLinks = acceptsLinks }
@@ -102,11 +102,11 @@ struct HardLinkTests {
         let other = try link("b", to: location)
         let before = try contents(folder)
         for name in [location, other] {
-            let refusal = error { try attempt(use, name, in: folder, acceptsLinks: false) }
+            let refusal = error { try attempt(use, on: name, in: folder, acceptsLinks: false) }
             #expect(refusal?.code == .hasOtherNames)
             #expect(refusal?.message.contains(name == location ? "'b'" : "'a'") == true, "\(refusal?.message ?? "")")
             #expect(try contents(folder) == before)
-            try attempt(use, name, in: folder, acceptsLinks: true)
+            try attempt(use, on: name, in: folder, acceptsLinks: true)
             try? FileManager.default.removeItem(atPath: folder.file("new"))
             #expect(try contents(folder) == before)
         }
@@ -120,7 +120,7 @@ struct HardLinkTests {
         let before = try contents(folder)
         for name in [location, other] {
             for acceptsLinks in [false, true] {
-                let refusal = error { try attempt(use, name, in: folder, acceptsLinks: acceptsLinks) }
+                let refusal = error { try attempt(use, on: name, in: folder, acceptsLinks: acceptsLinks) }
                 #expect(refusal?.code == .hasOtherNames, "\(refusal?.message ?? "was done")")
                 for (file, bytes) in before { #expect(try folder.bytes(file) == bytes) }
                 for file in ["new", "source"] { try? FileManager.default.removeItem(atPath: folder.file(file)) }
@@ -128,7 +128,7 @@ struct HardLinkTests {
             }
         }
         try unlink(other)
-        try attempt(use, location, in: folder, acceptsLinks: false)
+        try attempt(use, on: location, in: folder, acceptsLinks: false)
     }
 
     @Test(
@@ -286,7 +286,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         try StoreFile.addName(StoreFile.temporarySibling(of: location.path), toFileAt: location.path)
         try StoreFile.addName(StoreFile.backupSibling(of: location.path), toFileAt: location.path)
-        try attempt(use, location, in: folder, acceptsLinks: false)
+        try attempt(use, on: location, in: folder, acceptsLinks: false)
         #expect(try folder.names().filter { $0.contains("tmp") || $0.contains("backup") } == [])
     }
 

@@ -70,7 +70,7 @@ struct RuleViolationTests {
         ])
     }
 
-    private func create(_ type: String, _ folder: Folder) throws -> any PersistentStore {
+    private func create(_ type: String, in folder: Folder) throws -> any PersistentStore {
         try StoreRegistry.standard.type(named: type).create(
             StoreLocation(type: type, path: folder.file("store")), model: try model(), options: StoreOptions())
     }
@@ -87,7 +87,7 @@ struct RuleViolationTests {
     @Test("a store whose data keep every rule has no findings", arguments: writableTypes)
     func findsNothingInSoundStore(type: String) throws {
         let folder = try Folder()
-        let store = try create(type, folder)
+        let store = try create(type, in: folder)
         var changes = ChangeSet(model: store.model)
         try changes.insert(ObjectID("House", key: 1), values: [:])
         try changes.insert(ObjectID("Tool", key: 1), values: [:])
@@ -111,7 +111,7 @@ struct RuleViolationTests {
     @Test("each broken rule is a finding with kind, object and property", arguments: writableTypes)
     func findsEachBrokenRule(type: String) throws {
         let folder = try Folder()
-        let store = try create(type, folder)
+        let store = try create(type, in: folder)
         var changes = ChangeSet(model: store.model)
         for key in Int64(1)...3 { try changes.insert(ObjectID("House", key: key), values: [:]) }
         for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key: key), values: [:]) }
@@ -192,7 +192,7 @@ struct RuleViolationTests {
     @Test("many violations are counted for each property, with the first ones listed", arguments: writableTypes)
     func countsManyViolations(type: String) throws {
         let folder = try Folder()
-        let store = try create(type, folder)
+        let store = try create(type, in: folder)
         var changes = ChangeSet(model: store.model)
         try changes.insert(ObjectID("Tool", key: 1), values: [:])
         for key in Int64(1)...500 {
