@@ -208,9 +208,11 @@ struct HistoryFormatTests {
         settings.firstTime = .max
         settings.retention = HistoryRetention(days: 0.5, byteCount: 9)
         #expect(try HistorySettings(try settings.bytes) == settings)
-        for text in ["", "{}", "{\"start\":1}"] {
-            let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
-            #expect(error?.code == .corrupted)
-        }
+    }
+
+    @Test("bytes that are not the settings of a history are corrupted", arguments: ["", "{}", "{\"start\":1}"])
+    func wrongSettings(text: String) {
+        let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
+        #expect(error?.code == .corrupted)
     }
 }

@@ -25,11 +25,15 @@ struct SystemThreadTests {
     }
 
     @Test("a worker thread that cannot start throws outOfResources")
-    func worker() throws {
+    func worker() {
         let error = #expect(throws: StoreError.self) {
             _ = try WorkerThread("test", stackByteCount: Self.impossibleByteCount) { 1 }.join()
         }
         #expect(error?.code == .outOfResources)
+    }
+
+    @Test("a worker thread returns the result or the error of its closure")
+    func workerResult() throws {
         #expect(try WorkerThread("test") { 2 }.join().get() == 2)
         let failed: WorkerThread<Int> = try WorkerThread("test") { () throws(StoreError) in
             throw StoreError(.noSpace, "The disk is full.")

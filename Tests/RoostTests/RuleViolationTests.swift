@@ -6,11 +6,7 @@ import Testing
 @Suite("Violations of model rules")
 struct RuleViolationTests {
     private func model() throws -> ManagedObjectModel {
-        func limits(_ minimum: Value = .null, _ maximum: Value = .null) -> AttributeValidation {
-            AttributeValidation(minimum: minimum, maximum: maximum)
-        }
-        let day = Date(timeIntervalSinceReferenceDate: 1000)
-        return try ManagedObjectModel(entities: [
+        try ManagedObjectModel(entities: [
             EntityDescription(
                 "Being",
                 attributes: [
@@ -20,39 +16,7 @@ struct RuleViolationTests {
                     .init("code", type: .string).with { $0.validation = .init(regularExpression: "[A-Z]+[0-9]?") },
                 ]
             ).with { $0.isAbstract = true },
-            EntityDescription(
-                "Person", superentity: "Being",
-                attributes: [
-                    .init("i16", type: .integer16).with { $0.validation = limits(.int(-5), .int(5)) },
-                    .init("i32", type: .integer32).with { $0.validation = limits(.int(-5), .int(5)) },
-                    .init("i64", type: .integer64).with { $0.validation = limits(.int(-5), .int(5)) },
-                    .init("dec", type: .decimal).with {
-                        $0.validation = limits(.decimal(Decimal(-5)), .decimal(Decimal(5)))
-                    },
-                    .init("dbl", type: .double).with { $0.validation = limits(.double(-0.5), .double(0.5)) },
-                    // Not a value of 32 bits: the limit is the nearest one.
-                    .init("flt", type: .float).with { $0.validation = limits(.double(-0.1), .double(0.1)) },
-                    .init("day", type: .date).with { $0.validation = limits(.date(day), .date(day)) },
-                    .init(
-                        "place", type: .composite,
-                        elements: [
-                            .init("street", type: .string, isOptional: false),
-                            .init("number", type: .integer32).with { $0.validation = limits(.int(1)) },
-                        ]),
-                    // Not stored, or computed: no rule of the store.
-                    .init("passing", type: .string, isOptional: false).with { $0.isTransient = true },
-                    .init("upper", type: .string, isOptional: false).with {
-                        $0.derivationExpression = "uppercase:(name)"
-                    },
-                ],
-                relationships: [
-                    .toOne("home", to: "House", inverse: "people", isOptional: false),
-                    .init(
-                        "friends", destination: "Person", inverse: "friends", minCount: 2, maxCount: 3),
-                    .init(
-                        "tools", destination: "Tool", inverse: "owners", minCount: 1, maxCount: 2
-                    ).with { $0.isOptional = false },
-                ]),
+            person(),
             EntityDescription(
                 "House",
                 relationships: [
@@ -68,6 +32,48 @@ struct RuleViolationTests {
                     .init("parts", destination: "Tool", inverse: nil, maxCount: nil).with { $0.isOptional = false },
                 ]),
         ])
+    }
+
+    /// An entity with a rule of each kind.
+    private func person() -> EntityDescription {
+        let day = Date(timeIntervalSinceReferenceDate: 1000)
+        return EntityDescription(
+            "Person", superentity: "Being",
+            attributes: [
+                .init("i16", type: .integer16).with { $0.validation = limits(.int(-5), to: .int(5)) },
+                .init("i32", type: .integer32).with { $0.validation = limits(.int(-5), to: .int(5)) },
+                .init("i64", type: .integer64).with { $0.validation = limits(.int(-5), to: .int(5)) },
+                .init("dec", type: .decimal).with {
+                    $0.validation = limits(.decimal(Decimal(-5)), to: .decimal(Decimal(5)))
+                },
+                .init("dbl", type: .double).with { $0.validation = limits(.double(-0.5), to: .double(0.5)) },
+                // Not a value of 32 bits: the limit is the nearest one.
+                .init("flt", type: .float).with { $0.validation = limits(.double(-0.1), to: .double(0.1)) },
+                .init("day", type: .date).with { $0.validation = limits(.date(day), to: .date(day)) },
+                .init(
+                    "place", type: .composite,
+                    elements: [
+                        .init("street", type: .string, isOptional: false),
+                        .init("number", type: .integer32).with { $0.validation = limits(.int(1)) },
+                    ]),
+                // Not stored, or computed: no rule of the store.
+                .init("passing", type: .string, isOptional: false).with { $0.isTransient = true },
+                .init("upper", type: .string, isOptional: false).with {
+                    $0.derivationExpression = "uppercase:(name)"
+                },
+            ],
+            relationships: [
+                .toOne("home", to: "House", inverse: "people", isOptional: false),
+                .init(
+                    "friends", destination: "Person", inverse: "friends", minCount: 2, maxCount: 3),
+                .init(
+                    "tools", destination: "Tool", inverse: "owners", minCount: 1, maxCount: 2
+                ).with { $0.isOptional = false },
+            ])
+    }
+
+    private func limits(_ minimum: Value, to maximum: Value = .null) -> AttributeValidation {
+        AttributeValidation(minimum: minimum, maximum: maximum)
     }
 
     private func create(_ type: String, in folder: Folder) throws -> any PersistentStore {

@@ -4,7 +4,8 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite struct StandardRegistryTests {
+@Suite("The standard registry")
+struct StandardRegistryTests {
     @Test("managers made without a registry use the standard one")
     func oneRegistry() {
         #expect(MigrationManager().registry === StoreRegistry.standard)
@@ -14,19 +15,18 @@ import Testing
         #expect(names.contains("json") && names.contains("memory"))
     }
 
-    @Test("a built-in type's location has the type's registered name")
-    func locations() throws {
-        let all: [(StoreLocation, String)] = [
+    @Test(
+        "a built-in type's location has the type's registered name",
+        arguments: [
             (.sqlite("a"), "sqlite:a"), (.lmdb("b"), "lmdb:b"), (.json("c"), "json:c"), (.memory, "memory:"),
             (.memory("d"), "memory:d"), (.coreData("e"), "coredata:e"),
-        ]
-        for (location, text) in all {
-            #expect(location.description == text)
-            #expect(try StoreLocation.url(text) == location)
-            #if SQLite && LMDB
-                #expect(try StoreRegistry.standard.type(named: location.type).name == location.type)
-            #endif
-        }
+        ] as [(StoreLocation, String)])
+    func locations(location: StoreLocation, text: String) throws {
+        #expect(location.description == text)
+        #expect(try StoreLocation.url(text) == location)
+        #if SQLite && LMDB
+            #expect(try StoreRegistry.standard.type(named: location.type).name == location.type)
+        #endif
     }
 
     @Test("a text without a store type is refused as a location, with a remedy")
