@@ -67,22 +67,21 @@ struct RecordReplacingTests {
         try actual.withRecord(at: 1) { try $0.validate() }
     }
 
-    @Test("replacing a field with an unsuitable value is refused and keeps the batch")
-    func keepsBatchOnWrongValue() throws {
+    @Test(
+        "replacing a field with an unsuitable value is refused and keeps the batch",
+        arguments: [("number", .int(32768)), ("number", "x"), ("text", 5)] as [(String, Value)])
+    func keepsBatchOnWrongValue(name: String, value: Value) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Thing", attributes: [.init("number", type: .integer16), .init("text", type: .string)])
         ])
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", key: 1), values: ["number": 3, "text": "t"])
-        let layout = try model.requireEntity("Thing").layout
-        for (name, value) in [("number", .int(32768)), ("number", "x"), ("text", 5)] as [(String, Value)] {
-            let field = try layout.requireField(name)
-            let record = batch.record(at: 0)
-            #expect(throws: StoreError.self) {
-                try record.withReader { try batch.append($0, replacing: [(field, value)]) }
-            }
-            #expect(batch.count == 1)
-            #expect(batch.byteCount == record.bytes.count)
+        let field = try model.requireEntity("Thing").layout.requireField(name)
+        let record = batch.record(at: 0)
+        #expect(throws: StoreError.self) {
+            try record.withReader { try batch.append($0, replacing: [(field, value)]) }
         }
+        #expect(batch.count == 1)
+        #expect(batch.byteCount == record.bytes.count)
     }
 }

@@ -48,21 +48,21 @@ struct GroupTextTests {
         #expect(try RowPlan(request, model: model).grouping != nil)
     }
 
-    @Test("a literal in a condition on groups has the type of the operator's result")
-    func conditions() throws {
-        let model = try Self.model()
-        for (text, names, value) in [
-            ("@sum.price > 0.1", ["@sum", "price"], Self.tenth),
+    @Test(
+        "a literal in a condition on groups has the type of the operator's result",
+        arguments: [
+            ("@sum.price > 0.1", ["@sum", "price"], tenth),
             ("@min.released > '2001-01-02'", ["@min", "released"], .date(Date(timeIntervalSinceReferenceDate: 86400))),
             ("@count > 2", ["@count"], .int(2)), ("@max.title > 'x'", ["@max", "title"], "x"),
-        ] {
-            let read = try Predicate(text, for: "Album", model: model, ofGroups: true)
-            #expect(read == .comparison(.init(left: .keyPath(names), operator: .greater, right: .constant(value))))
-            let written = try read.format(for: "Album", model: model)
-            #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
-            // Objects have no groups.
-            #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
-        }
+        ] as [(String, [String], Value)])
+    func conditions(text: String, names: [String], value: Value) throws {
+        let model = try Self.model()
+        let read = try Predicate(text, for: "Album", model: model, ofGroups: true)
+        #expect(read == .comparison(.init(left: .keyPath(names), operator: .greater, right: .constant(value))))
+        let written = try read.format(for: "Album", model: model)
+        #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
+        // Objects have no groups.
+        #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
     }
 
     @Test(

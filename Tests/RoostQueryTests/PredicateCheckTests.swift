@@ -156,17 +156,16 @@ struct PredicateCheckTests {
         #expect(failure?.code == .limitExceeded)
     }
 
-    @Test("a comparison of text with a null constant is not an error")
-    func nullSides() throws {
-        let library = try Library()
-        let operations: [FetchRequest.Comparison.Operator] = [
+    @Test(
+        "a comparison of text with a null constant is not an error",
+        arguments: [
             .contains, .beginsWith, .endsWith, .like, .matches, .isIn, .less, .greaterOrEqual,
-        ]
-        for operation in operations {
-            #expect(try library.keys("Album", compare(path("title"), operation, .constant(.null))) == [])
-            #expect(try library.keys("Album", !compare(path("title"), operation, .constant(.null))) == [1, 2, 3])
-            #expect(try library.keys("Album", compare(.constant(.null), operation, path("title"))) == [])
-        }
+        ] as [FetchRequest.Comparison.Operator])
+    func nullSides(operation: FetchRequest.Comparison.Operator) throws {
+        let library = try Library()
+        #expect(try library.keys("Album", compare(path("title"), operation, .constant(.null))) == [])
+        #expect(try library.keys("Album", !compare(path("title"), operation, .constant(.null))) == [1, 2, 3])
+        #expect(try library.keys("Album", compare(.constant(.null), operation, path("title"))) == [])
     }
 }
 
