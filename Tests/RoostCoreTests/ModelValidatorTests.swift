@@ -167,7 +167,7 @@ struct ModelValidatorTests {
                 ])),
         Flaw("A.x.a/b: The element's name contains '/'.", attribute: .composite("x", elements: [.string("a/b")])),
         Flaw(
-            "The default value names 'z', which is no element of the composite.",
+            "The default value names 'z', which is not an element of the composite.",
             attribute: AttributeDescription(
                 "x", type: .composite, defaultValue: .composite(["z": 1]), elements: [.string("y")])),
         Flaw(
@@ -187,13 +187,13 @@ struct ModelValidatorTests {
             Flaw("A.d: The derivation expression is none of", attribute: .derived("d", type: .double, from: expression))
         }
         + [
-            ("tex", "leads to 'tex', which does not exist; did you mean 'text'?"),
-            ("one.nmber", "leads to 'nmber', which does not exist; did you mean 'number'?"),
-            ("text.number", "leads to 'number', which does not exist"),
+            ("tex", "refers to 'tex', which does not exist; did you mean 'text'?"),
+            ("one.nmber", "refers to 'nmber', which does not exist; did you mean 'number'?"),
+            ("text.number", "refers to 'number', which does not exist"),
             ("many.number", "leads through a to-many relationship"),
             ("one.@count", "An aggregate needs exactly one to-many relationship"),
             ("number.@sum", "An aggregate needs exactly one to-many relationship"),
-            ("found.@count", "leads to a fetched property"),
+            ("found.@count", "refers to a fetched property"),
         ].map { expression, message in
             var entity = Flaw.entity()
             entity.attributes.append(.derived("d", type: .double, from: expression))
@@ -212,7 +212,7 @@ struct ModelValidatorTests {
             "A.r: The inverse 'B.s' names 'q' as its inverse", relationship: .toOne("r", to: "B", inverse: "s"),
             .toMany("s", to: "A", inverse: "q")),
         Flaw(
-            "A.r: The inverse 'B.s' leads to 'B', which does not have this relationship.",
+            "A.r: The inverse 'B.s' refers to 'B', which does not have this relationship.",
             relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "B", inverse: "r"),
             .toOne("r", to: "B", inverse: "s")),
         Flaw(

@@ -88,7 +88,9 @@ struct MacroMeaningTests {
         let expected = try things.indices.filter { try predicate.evaluate(things[$0]) }.map { $0 + 1 }
         let text = try translated.format()
         #expect(keys == expected, "\(text)", sourceLocation: place)
-        #expect(!expected.isEmpty && expected.count < things.count, "\(text) tells nothing", sourceLocation: place)
+        #expect(
+            !expected.isEmpty && expected.count < things.count, "\(text) distinguishes no objects",
+            sourceLocation: place)
     }
 
     @Test("a quotient in #Predicate keeps all digits of 64 bits")

@@ -49,7 +49,7 @@ struct PredicateCheckTests {
             ),
             (isNull(path("titel")), .unknownProperty, "'title'"),
             (isNull(path("artist", "nam")), .unknownProperty, "'name'"),
-            (isNull(path("title", "x")), .invalidRequest, "leads nowhere"),
+            (isNull(path("title", "x")), .invalidRequest, "has no 'x'"),
             (isNull(.variable("x")), .invalidRequest, "'$x'"),
             (isNull(.function(.squareRoot, [])), .invalidRequest, "'sqrt' needs 1 value, not 0"),
             (isNull(.function(.add, [.constant(1)])), .invalidRequest, "'add:to:' needs 2 values, not 1"),

@@ -158,15 +158,15 @@ struct PredicateFormatTests {
     @Test(
         "arguments of a wrong number or kind are refused in a predicate's format",
         arguments: [
-            ("a = %@", [], "column 5: There is no argument for '%@'"),
+            ("a = %@", [], "column 5: The argument for '%@' is missing"),
             ("a = 1", [1], "1 arguments, but its text has 0"),
-            ("a = %d", ["secret"], "column 5: Argument 1 is no value for '%d', which takes a whole number"),
+            ("a = %d", ["secret"], "column 5: Argument 1 does not fit '%d', which takes a whole number"),
             ("%K = 1", [5], "takes a key path as a string"), ("%K = 1", ["a..b"], "not a key path"),
             ("%K = 1", [""], "not a key path"),
             ("a = %f", ["secret"], "takes a number"), ("a = %s", [1], "takes a string"),
             ("a = %c", ["secret"], "one character"),
-            ("a = %d", [1.5], "whole number"), ("a = %", [], "column 5: Behind '%'"), ("a = %y", [], "Behind '%'"),
-            ("a = %%", [], "modulus:by:"), ("a %@ 1", ["="], "A comparison"), ("a = %ldx", [1], "Behind '%'"),
+            ("a = %d", [1.5], "whole number"), ("a = %", [], "column 5: After '%'"), ("a = %y", [], "After '%'"),
+            ("a = %%", [], "modulus:by:"), ("a %@ 1", ["="], "A comparison"), ("a = %ldx", [1], "After '%'"),
         ] as [(String, [any PredicateArgument], String)])
     func wrongArguments(text: String, arguments: [any PredicateArgument], message: String) throws {
         let error = #expect(throws: StoreError.self) { try P(format: text, arguments: arguments) }
@@ -180,10 +180,10 @@ struct PredicateFormatTests {
         arguments: [
             ("a CONTANS 'x'", "Did you mean CONTAINS?"), ("a = 1 ADN b = 2", "Did you mean AND?"),
             ("a CONTAINS[x] 'x'", "column 12: One or more of the options"), ("a CONTAINS[c 'x'", "']'"),
-            ("upercase(a) = 'x'", "column 1: There is no function 'upercase'; did you mean 'uppercase'?"),
+            ("upercase(a) = 'x'", "column 1: The function 'upercase' is unknown; did you mean 'uppercase'?"),
             ("modulus:of:(a, 1) = 1", "did you mean 'modulus:by:'"), ("frobnicate(a) = 1", "FUNCTION(value"),
             ("uppercase(a, a) = 'x'", "'uppercase' takes 1 arguments, not 2"), ("sum() = 1", "at least 1"),
-            ("a.@cuont > 1", "column 3: There is no collection operator '@cuont'. Did you mean @count?"),
+            ("a.@cuont > 1", "column 3: The collection operator '@cuont' is unknown. Did you mean @count?"),
             ("ANY a", "column 6: A comparison"), ("ANY (a = 1)", "not a condition"), ("a[FIRST = 1", "']'"),
             ("TERNARY(a, 1, 2) = 1", "A comparison"), ("SUBQUERY(a, x, a = 1)[SIZE] = 1", "A variable such as $x"),
             ("SUBQUERY(a, $x, 1)[SIZE] = 1", "A comparison"), ("CAST(a, 'Text') = 1", "NSString"),
@@ -191,7 +191,7 @@ struct PredicateFormatTests {
             ("a = 1 = 2", "AND, OR or the end"), ("a = 1 + (b = 2)", "not a condition"),
             ("(a = 1) + 1 = 2", "not a condition"),
             ("NOT a", "A comparison"), ("$ = 1", "The name of a variable"), ("a.# = 1", "The name of a property"),
-            ("add:to:a = 1", "There is no function 'add:to:a'"), ("add:to: = 1", "'(' behind the name"),
+            ("add:to:a = 1", "The function 'add:to:a' is unknown"), ("add:to: = 1", "'(' after the name"),
             ("a BETWEEN 1 AND 2", "A comparison"), ("uppercase(a = 1) = 'x'", "A comma or ')'"),
             ("{1, 2", "A comma or '}'"),
             ("FUNCTION(a, b) = 1", "The name of a function as a string"), ("a..b = 1", "The name of a property"),

@@ -257,7 +257,7 @@ struct PredicateTextTests {
         arguments: [
             ("ANY tags.thngs.date = NULL", "column 5", "'things'"), ("next.strng = 'a'", "column 1", "'string'"),
             ("SUBQUERY(tags, $t, $t.thngs.@count > 1)[SIZE] > 1", "column 22", "'things'"),
-            ("string = 'a' OR string.x = 1", "column 17", "leads nowhere"), ("next.@count > 1", "column 1", "to-many"),
+            ("string = 'a' OR string.x = 1", "column 17", "has no 'x'"), ("next.@count > 1", "column 1", "to-many"),
             ("SUBQUERY(tags, $t, nxt = $t)[SIZE] > 1", "column 20", "'next'"),
             ("uppercase(strng) = 'a'", "column 11", "'string'"),
             ("next.integer64 = 'a'", "column 18", "'Thing.integer64' (integer64)"),

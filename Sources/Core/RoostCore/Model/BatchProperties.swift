@@ -105,7 +105,7 @@ package struct BatchProperties {
                 "add and remove its links with a change set"
             }
         return
-            "'\(entity.name).\(relationship.name.name)' leads to many objects, which a batch request cannot set; \(remedy)."
+            "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
     /// The fields that a property's value goes into, each with its own value.

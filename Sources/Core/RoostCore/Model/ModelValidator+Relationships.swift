@@ -42,12 +42,12 @@ extension ModelValidator {
                 "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
             return
         }
-        // Where the inverse leads, this very relationship must be found; a missing entity there is the inverse's problem.
+        // The destination of the inverse must have this very relationship; if it does not exist, that is the inverse's problem.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(
                 entity, name,
-                "The inverse \(place) leads to '\(inverse.destinationEntityName)', which does not have this relationship."
+                "The inverse \(place) refers to '\(inverse.destinationEntityName)', which does not have this relationship."
             )
         }
     }

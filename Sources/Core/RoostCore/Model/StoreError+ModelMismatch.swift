@@ -17,7 +17,7 @@ extension StoreError {
     ) -> StoreError {
         StoreError(
             .modelMismatch,
-            "The store '\(store)' was made with another version of the model: \(differences(of: expected, from: model)). Migrate the store (roost migrate), or open it with its own model. `roost model diff` tells whether a mapping can be inferred, and what it loses."
+            "The store '\(store)' was made with another version of the model: \(differences(of: expected, from: model)). Migrate the store (roost migrate), or open it with its own model. `roost model diff` reports whether a mapping can be inferred, and what it loses."
         )
     }
 

@@ -67,7 +67,7 @@ struct GroupCompiler {
         let term = try compiler.expression(rewritten)
         guard !term.type.isCollection else {
             throw StoreError(
-                .invalidRequest, "The column '\(name)' of '\(entity.name)' leads to many values, and a row has one.")
+                .invalidRequest, "The column '\(name)' of '\(entity.name)' has many values, and a row has one.")
         }
         return (.expression(term.node), term.type.kind, AttributeType(term.type.kind))
     }
@@ -303,7 +303,7 @@ extension FetchRequest.Expression {
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
         let whole = name == "@count" ? "sum" : function
         return
-            "'\(rest.joined(separator: "."))' leads to many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
+            "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
     /// The same with functions instead of operators that begin a path: `@sum.length` as

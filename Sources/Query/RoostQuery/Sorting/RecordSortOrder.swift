@@ -72,7 +72,7 @@ package struct RecordSortOrder: Sendable {
         guard path.relationships.allSatisfy({ !$0.isToMany }) else {
             throw StoreError(
                 .invalidRequest,
-                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path leads to many objects; sort by a path through to-one relationships."
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path has many objects at its end; sort by a path through to-one relationships."
             )
         }
         guard case .field(let field) = path.end, field.kind.hasOrder, let end = RowPath(path, model: model) else {

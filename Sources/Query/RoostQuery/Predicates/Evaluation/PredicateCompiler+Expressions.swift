@@ -153,7 +153,7 @@ extension PredicateCompiler {
             else {
                 let known = FetchRequest.CollectionOperator.allCases.map(\.rawValue)
                 throw invalid(
-                    "'\(name)' cannot stand in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
+                    "'\(name)' cannot be used in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
                 )
             }
             collectionOperator = found

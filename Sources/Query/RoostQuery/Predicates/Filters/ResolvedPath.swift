@@ -99,7 +99,7 @@ package struct ResolvedPath: Sendable {
                 else {
                     throw StoreError(
                         .invalidRequest,
-                        "In a key path of '\(model.entities[entity].name)', '\(names[position])' cannot stand behind a value; write it behind the relationship, as in albums.@sum.price."
+                        "In a key path of '\(model.entities[entity].name)', '\(names[position])' cannot follow a value; write it after the relationship, as in albums.@sum.price."
                     )
                 }
                 collectionOperator = .count
@@ -112,7 +112,7 @@ package struct ResolvedPath: Sendable {
             default:
                 throw StoreError(
                     .invalidRequest,
-                    "In a key path of '\(model.entities[entity].name)', '\(collectionOperator?.rawValue ?? "")' needs the name of an attribute behind it, as in albums.@sum.price."
+                    "In a key path of '\(model.entities[entity].name)', '\(collectionOperator?.rawValue ?? "")' needs the name of an attribute after it, as in albums.@sum.price."
                 )
             }
         }
@@ -130,7 +130,8 @@ package struct ResolvedPath: Sendable {
             let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             throw StoreError(
                 .invalidRequest,
-                "There is no collection operator '\(name)'; \(hint ?? "there are \(names.joined(separator: ", ")).")")
+                "The collection operator '\(name)' is unknown; \(hint ?? "the operators are \(names.joined(separator: ", ")).")"
+            )
         }
         guard previous == nil, isCollection else {
             throw StoreError(
@@ -159,7 +160,7 @@ package struct ResolvedPath: Sendable {
             if names.count > 1, attribute.type != .composite {
                 throw StoreError(
                     .invalidRequest,
-                    "'\(entity.name).\(attribute.name)' is no relationship and no composite, so '\(name)' leads nowhere."
+                    "'\(entity.name).\(attribute.name)' is neither a relationship nor a composite, so it has no '\(name)'."
                 )
             }
         }

@@ -121,7 +121,7 @@ extension PredicateBinding {
         guard names.count > 1 || operation == .count else {
             throw located(
                 .invalidRequest,
-                "'\(operation.rawValue)' of a group needs the name of an attribute behind it, as in \(operation.rawValue).price.",
+                "'\(operation.rawValue)' of a group needs the name of an attribute after it, as in \(operation.rawValue).price.",
                 at: place)
         }
         guard names.count > 1 else { return Shape() }

@@ -51,7 +51,7 @@ extension PredicateParser {
         guard usedArguments < arguments.count else {
             throw tokenizer.error(
                 at: token.position,
-                "There is no argument for \(token.description): \(arguments.count) are given, and more are asked for.")
+                "The argument for \(token.description) is missing; the number of arguments is \(arguments.count).")
         }
         defer { usedArguments += 1 }
         return arguments[usedArguments].predicateExpression
@@ -74,7 +74,7 @@ extension PredicateParser {
             )
         }
         return tokenizer.error(
-            at: place, "Argument \(usedArguments) is no value for '%\(letters)', which takes \(wanted).")
+            at: place, "Argument \(usedArguments) does not fit '%\(letters)', which takes \(wanted).")
     }
 }
 

@@ -77,7 +77,7 @@ extension PredicateParser {
                 try requireDepth(at: token.position)
                 try advance()
                 let (index, depth) = try index()
-                try require("]", "']' behind the index")
+                try require("]", "']' after the index")
                 part = Part(.element(of: base.operand, index), depth: try above(base.depth, depth, at: place))
             case ".":
                 let base = try value(part, at: place)
@@ -125,7 +125,8 @@ extension PredicateParser {
             let hint = nearestName(to: "@" + word, among: known).map { "Did you mean \($0)?" }
             throw tokenizer.error(
                 at: place,
-                "There is no collection operator '@\(word)'. \(hint ?? "There are \(known.joined(separator: ", ")).")")
+                "The collection operator '@\(word)' is unknown. \(hint ?? "The operators are \(known.joined(separator: ", ")).")"
+            )
         }
         try advance()
         return "@" + word
@@ -286,18 +287,18 @@ extension PredicateParser {
         }
         guard let function = FetchRequest.Function(name: name) else {
             if let reason = FetchRequest.Function.refusal(name) {
-                throw tokenizer.unsupported(at: place, "'\(name)' is no function of predicates: \(reason).")
+                throw tokenizer.unsupported(at: place, "'\(name)' cannot be used in predicates: \(reason).")
             }
             let near =
                 FetchRequest.Function(nameInSQL: name)?.rawValue
                 ?? nearestName(to: name, among: FetchRequest.Function.allCases.map(\.rawValue))
             throw tokenizer.error(
                 at: place,
-                "There is no function '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "one of the program's own is FUNCTION(value, \"name\").")"
+                "The function '\(name)' is unknown; \(near.map { "did you mean '\($0)'?" } ?? "call a function of the program as FUNCTION(value, \"name\").")"
             )
         }
         try requireDepth(at: token.position)
-        try require("(", "'(' behind the name of a function")
+        try require("(", "'(' after the name of a function")
         let (arguments, depth) = try values(upTo: ")")
         let counts = function.argumentCounts
         guard counts.contains(arguments.count) else {
@@ -312,7 +313,7 @@ extension PredicateParser {
     private mutating func open(_ keyword: String) throws(StoreError) {
         try requireDepth(at: token.position)
         try advance()
-        try require("(", "'(' behind \(keyword)")
+        try require("(", "'(' after \(keyword)")
     }
 
     private mutating func comma() throws(StoreError) { try require(",", "A comma") }
