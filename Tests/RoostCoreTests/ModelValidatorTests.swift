@@ -225,13 +225,13 @@ struct ModelValidatorTests {
                 $0.isOrdered = true
             }),
         Flaw(
-            "A.r: The least count is greater than the greatest count.",
+            "A.r: The minimum count is greater than the maximum count.",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, minCount: 3, maxCount: 2)),
         Flaw(
-            "A.r: The least count is negative.",
+            "A.r: The minimum count is negative.",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, minCount: -1, maxCount: nil)),
         Flaw(
-            "A.r: The greatest count is below 1",
+            "A.r: The maximum count is below 1",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, maxCount: 0)),
         Flaw(
             "A.f: The model has no entity 'Zebra'.",
@@ -318,7 +318,7 @@ struct ModelValidatorTests {
                         AttributeDescription("anything", type: .undefined).with { $0.isTransient = true },
                         .integer64("order", isOptional: false),
                         .string("title", default: ""), .string("Title"), .binaryData("image"),
-                        .transformable("colours"),
+                        .transformable("colors"),
                     ],
                     relationships: [.toMany("parts", to: "Part", inverse: "whole"), .toOne("oneWay", to: "Part")],
                     uniquenessConstraints: [["image"], ["oneWay", "title"]]

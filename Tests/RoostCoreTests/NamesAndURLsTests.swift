@@ -146,7 +146,8 @@ struct TallyTests {
         let inverse = try model.requireLinkRelationship(RelationshipName("Tag", name: "things"))
         #expect(owner.owner == inverse.owner)
         #expect(owner.isFlipped != inverse.isFlipped)
-        // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places are dropped.
+        // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places
+        // are dropped.
         #expect(changes.addedLinks.map(\.links) == [[Link(2, 1), Link(4, 3)]])
         let failure = #expect(throws: StoreError.self) {
             try changes.add(Link(1, 2), to: RelationshipName("Thing", name: "owner"))

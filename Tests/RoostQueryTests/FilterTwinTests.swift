@@ -343,7 +343,8 @@ struct ResidualFetchTests {
                     model[key] = nil
                 case 1:
                     places.replace(.init(rebasing: bytes[..<count]), at: key, 3)
-                    // What was forgotten is not there to be replaced, but may be: it is asked for only after it was inserted again.
+                    // What was forgotten is not there to be replaced, but may be: it is asked for
+                    // only after it was inserted again.
                     if model[key] != nil { model[key] = count } else { places.forget(key, 3) }
                 default:
                     #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, 3) == (model[key] == nil))

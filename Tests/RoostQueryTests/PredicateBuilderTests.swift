@@ -70,7 +70,7 @@ struct PredicateBuilderTests {
         #expect(error?.code == .unknownProperty)
     }
 
-    @Test("substitution fills variables, except those that a SUBQUERY binds")
+    @Test("substitution fills the variables that no SUBQUERY binds")
     func substituting() throws {
         let predicate = try P(
             format: "a = $x AND SUBQUERY(b, $x, $x.c = $y AND $x[$y] = TERNARY($y = 1, {$y}, -$y))[$z] = f.g")

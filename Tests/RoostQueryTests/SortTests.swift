@@ -179,7 +179,8 @@ struct SortTests {
         var random = SeededGenerator(seed: 7)
         let things = try things(300, &random)
         let plain = FetchRequest.SortDescriptor(name, ascending: ascending)
-        // `nowhere` cannot be sorted by; `made` is null for all objects, so its level decides nothing.
+        // `nowhere` cannot be sorted by; `made` is null for all objects, so its level decides
+        // nothing.
         let nowhere = FetchRequest.SortDescriptor("owner.things.title")
         #expect(throws: StoreError.self) {
             try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), things)

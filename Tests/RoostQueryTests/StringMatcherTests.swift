@@ -95,7 +95,8 @@ struct StringMatcherTests {
     func randomFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: UInt64(rawOptions))
-        // Letters with marks, marks alone, letters of many scripts, and everything else now and then.
+        // Letters with marks, marks alone, letters of many scripts, and everything else now and
+        // then.
         func scalar() -> Unicode.Scalar {
             let range: ClosedRange<UInt32> =
                 [
@@ -177,7 +178,8 @@ struct StringMatcherTests {
         let letters: [Unicode.Scalar] = ["a", "b", "é", "日"]
         var fits = 0
         for _ in 0..<1500 {
-            // A text, and a pattern made of it with wildcards in some places, so that many fit; sometimes with a mistake.
+            // A text, and a pattern made of it with wildcards in some places, so that many fit;
+            // sometimes with a mistake.
             var (text, pattern) = (String.UnicodeScalarView(), String.UnicodeScalarView())
             for _ in 0..<Int.random(in: 0...150, using: &generator) {
                 let letter = letters.randomElement(using: &generator) ?? "a"
@@ -220,7 +222,8 @@ struct StringMatcherTests {
         // After a match of `*`, the positions before it need not be examined again.
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
-        // One stretch of as many places as there can be: going back at each mistake would take 80 000 000 steps.
+        // One stretch of as many places as there can be: going back at each mistake would take 80
+        // 000 000 steps.
         #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
         // Without `?` the parts are looked for one after the other.
         #expect(

@@ -57,7 +57,8 @@ struct ConfigurationTests {
         // A directory that happens to have the name is not passed over silently.
         try folder.write("", to: "roost.json/file")
         #expect(refused(nil).contains("not a file"))
-        // Nor is a dangling or circular link: a file in a parent directory would silently apply instead.
+        // Nor is a dangling or circular link: a file in a parent directory would silently apply
+        // instead.
         for (directory, destination) in [("gone", "nothing.json"), ("loop", "roost.json")] {
             try folder.write("", to: "\(directory)/sub/file")
             try FileManager.default.createSymbolicLink(
@@ -222,11 +223,11 @@ struct ConfigurationTests {
     @Test("a configuration accepts the types and options of registered third-party stores")
     func thirdParty() throws {
         let folder = try Folder()
-        try folder.write("{stores: {a: {type: 'foreign', path: 'x', options: {colour: 'red'}}}}", to: "roost.json")
+        try folder.write("{stores: {a: {type: 'foreign', path: 'x', options: {color: 'red'}}}}", to: "roost.json")
         let registry = StoreRegistry([ForeignType()])
         let configuration = try RoostConfiguration(
             workingDirectory: folder.path, environment: [:], registry: registry)
-        #expect(configuration.settings.map(\.key).suffix(2) == ["stores.a", "stores.a.options.colour"])
+        #expect(configuration.settings.map(\.key).suffix(2) == ["stores.a", "stores.a.options.color"])
         #expect(error { _ = try RoostConfiguration(workingDirectory: folder.path, environment: [:]) } != nil)
     }
 
@@ -281,7 +282,7 @@ private struct ForeignType: PersistentStoreType {
     let name = "foreign"
     let capabilities = StoreCapabilities(.file)
     let optionDescriptions = [
-        StoreOptionDescription("colour", values: .words(["red"]), standard: "red", summary: "Its colour.")
+        StoreOptionDescription("color", values: .words(["red"]), standard: "red", summary: "Its color.")
     ]
     private let refusal = StoreError(.unsupported, "foreign")
 

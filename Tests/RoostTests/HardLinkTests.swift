@@ -336,7 +336,8 @@ struct HardLinkTests {
             if compacts {
                 _ = try StoreMaintenance(registry: .standard).compact(location, options: conversion)
             } else {
-                // With a backup, so that a new file takes the place of the old one whatever the type.
+                // With a backup, so that a new file takes the place of the old one whatever the
+                // type.
                 _ = try MigrationManager(registry: .standard).migrateInPlace(
                     location, model: try model("title"),
                     options: MigrationOptions(conversion: conversion, allowsLoss: true).with { $0.keepsBackup = true }

@@ -36,7 +36,7 @@ struct ReadmeConfigurationTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("the README's program is the one that is tested")
+    @Test("the README's program is tested as it is written")
     func text() throws {
         let tested = Self.squeezed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
         let programs = try Self.readme().components(separatedBy: "import Roost\n").dropFirst()

@@ -78,9 +78,9 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
 /// let track = EntityDescription("Track", attributes: [code])
 /// ```
 public struct AttributeValidation: Hashable, Sendable {
-    /// The least number or date, in the attribute's own type.
+    /// The minimum number or date, in the attribute's own type.
     public var minimum: Value
-    /// The greatest number or date, in the attribute's own type.
+    /// The maximum number or date, in the attribute's own type.
     public var maximum: Value
     /// The minimum length of a string, in code points as the predicate function `length` counts
     /// them.

@@ -42,7 +42,8 @@ enum ModelResolver {
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }
 
-        // What an entity inherits is in order already: its own is merged into it, superentities first.
+        // Inherited properties are sorted already, so an entity's own are merged into them,
+        // superentities first.
         var attributes = entities.map { _ in [AttributeDescription]() }
         var allRelationships = declared.map { _ in [ManagedObjectModel.Relationship]() }
         var drafts = entities.map { _ in [RecordLayout.Draft]() }
@@ -82,7 +83,7 @@ enum ModelResolver {
             relationships: relationships)
     }
 
-    /// Two sorted lists as one; of what is in no order the left comes first.
+    /// Merges two sorted lists; of equal elements, those of the left list come first.
     private static func merged<Element>(
         _ left: [Element], _ right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {
@@ -91,7 +92,7 @@ enum ModelResolver {
         merged.reserveCapacity(left.count + right.count)
         var start = 0
         for element in right {
-            // Where the element belongs: mostly few are put into many.
+            // Found by bisection, because mostly a few elements are merged into many.
             var (low, high) = (start, left.count)
             while low < high {
                 let middle = low + (high - low) / 2

@@ -4,8 +4,8 @@ extension StoreError {
     /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
-    /// The error of opening a store with a model that is not compatible with its own: what differs,
-    /// and what can be done.
+    /// Returns the error of opening a store with an incompatible model, with the differences and
+    /// the remedy.
     ///
     /// - Parameters:
     ///   - store: The store, as messages name it.

@@ -104,7 +104,7 @@ package struct RecordSortOrder: Sendable {
             let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
             first += entityCount
             guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
-            // What refers to objects has no order, so no level needs to know where it leads.
+            // References have no order, so no level needs the root of a destination.
             let order = Self.order(
                 PredicateOperand(left, leftSlot, destinationRoot: -1),
                 PredicateOperand(right, rightSlot, destinationRoot: -1))

@@ -94,7 +94,7 @@ extension PredicateCompiler {
         if let text = left.constant?.text, let mirrored = operation.mirrored {
             return try match(right, mirrored, text, options)
         }
-        // A pattern that is known only on the record can be none.
+        // A pattern that is known only on the record may be invalid.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
@@ -296,7 +296,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The operator that says the same with the sides exchanged, where there is one.
+    /// The operator with the same meaning after the sides are exchanged, if any.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

@@ -98,7 +98,8 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // One to-many relationship of one object reaches each object once; objects further along the path may repeat.
+        // One to-many relationship of one object reaches each object once; objects further along
+        // the path may repeat.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(

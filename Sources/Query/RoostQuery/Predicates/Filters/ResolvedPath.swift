@@ -2,8 +2,8 @@ package import RoostCore
 
 /// A key path with a model's properties instead of names.
 ///
-/// A path through one or several to-many relationships has as many values as there are ways along
-/// it, each object as often as it is reached, in the order of the relationships.
+/// A path through to-many relationships has one value for each way along it, in the order of the
+/// relationships. An object that is reached several times counts each time.
 package struct ResolvedPath: Sendable {
     /// The end of a path.
     package enum End: Sendable {
@@ -48,8 +48,8 @@ package struct ResolvedPath: Sendable {
     ///     has the name, is the object.
     ///   - entity: The number of the entity the path starts from.
     ///   - model: The model.
-    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads
-    ///   on from an attribute, or a collection operator in the wrong place.
+    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that
+    ///   continues after an attribute, or a collection operator in the wrong place.
     package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
@@ -170,7 +170,7 @@ package struct ResolvedPath: Sendable {
                 "Entity '\(entity.name)' has no property 'id'; the object itself is SELF, as in SELF = 5.")
         }
         let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
-        // What is misspelt may be the first name of several.
+        // The misspelled name may be the first of several.
         let isNear = names.count == 1 || nearestName(to: name, among: known) != nil
         let hint = entity.hint(forUnknown: isNear ? name : names[0], among: known, spelling)
         // The request may be for too many entities.

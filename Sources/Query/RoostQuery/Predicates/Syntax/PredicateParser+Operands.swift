@@ -332,7 +332,8 @@ extension PredicateParser {
         }
         try advance()
         try require(")", "')'")
-        // The cast of a literal is how a value of that type is written; in brackets, it is done for every object.
+        // The cast of a literal is how a value of that type is written; in brackets, it is done for
+        // every object.
         if isBare, case .literal(let literal, _) = value.operand, literal.isUntyped {
             return Part(.literal(.cast(literal, type), place))
         }
