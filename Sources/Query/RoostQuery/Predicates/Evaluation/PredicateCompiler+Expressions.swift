@@ -247,7 +247,7 @@ extension PredicateCompiler {
         }
         guard term.type.isOrdered else {
             throw invalid(
-                "an index in brackets needs an order, which \(describe(term, collection)) has not; ask for [SIZE], or use an ordered relationship."
+                "an index in brackets needs an order, which \(describe(term, collection)) does not have; use [SIZE] or an ordered relationship."
             )
         }
         switch index {

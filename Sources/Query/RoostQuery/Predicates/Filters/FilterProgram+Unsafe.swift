@@ -167,6 +167,8 @@ final class FilterProgram: @unchecked Sendable {
     }
 
     /// Whether a record meets the conditions from a step on.
+    ///
+    /// One long loop without calls: it runs for each record, and a call costs more than a test.
     @inline(never)
     private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
         var next = start

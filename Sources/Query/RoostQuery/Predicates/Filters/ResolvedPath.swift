@@ -106,20 +106,27 @@ package struct ResolvedPath: Sendable {
                 position += 1
             }
         }
-        if collectionOperator != nil, collectionOperator != .count, case .object = end {
-            switch collectionOperator {
-            case .union, .distinctUnion: break
-            default:
-                throw StoreError(
-                    .invalidRequest,
-                    "In a key path of '\(model.entities[entity].name)', '\(collectionOperator?.rawValue ?? "")' needs the name of an attribute after it, as in albums.@sum.price."
-                )
-            }
+        if let collectionOperator, case .object = end {
+            try Self.requireCount(collectionOperator, from: model.entities[entity])
         }
         self.relationships = relationships
         self.entity = current.number
         self.end = end
         self.collectionOperator = collectionOperator
+    }
+
+    /// Refuses an operator at the end of a path to objects that needs the name of an attribute.
+    private static func requireCount(
+        _ collectionOperator: FetchRequest.CollectionOperator, from entity: ManagedObjectModel.Entity
+    ) throws(StoreError) {
+        switch collectionOperator {
+        case .count, .union, .distinctUnion: return
+        default:
+            throw StoreError(
+                .invalidRequest,
+                "In a key path of '\(entity.name)', '\(collectionOperator.rawValue)' needs the name of an attribute after it, as in albums.@sum.price."
+            )
+        }
     }
 
     private static func collectionOperator(
