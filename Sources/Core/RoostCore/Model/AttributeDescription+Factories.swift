@@ -26,9 +26,9 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// Everything that has no short way is a property to set: see ``Adjustable/with(_:)``.
+/// To change any other property, use ``Adjustable/with(_:)``.
 extension AttributeDescription {
-    /// Text; lengths are in characters.
+    /// Text; lengths are in Unicode code points.
     public static func string(
         _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
         maximumLength: Int? = nil
