@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Model validation")
 struct ModelValidatorTests {
-    /// A model with something wrong, and what must be said about it.
+    /// A model with a flaw, and the expected message.
     struct Flaw: CustomTestStringConvertible, Sendable {
         let message: String
         let entities: [EntityDescription]

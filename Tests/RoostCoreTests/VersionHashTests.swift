@@ -156,7 +156,7 @@ struct VersionHashTests {
         let stored = try model("a", isTransient: false)
         #expect(stored.entity("A")?.versionHash != plain.entity("A")?.versionHash)
         #expect(stored.entity("B")?.versionHash != plain.entity("B")?.versionHash)
-        // Nothing that is said of `A.b` changes, but how a store keeps it.
+        // The declaration of `A.b` stays the same, but stores keep it in another way.
         let differences = stored.difference(from: try model("a"))
         #expect(differences.filter(\.changesVersionHash).map(\.property) == ["b", "a"])
         #expect(differences.first?.details == ["stored inverse: none → a"])

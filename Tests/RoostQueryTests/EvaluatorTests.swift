@@ -329,7 +329,7 @@ struct FunctionTests {
     func arithmetic(_ function: FetchRequest.Function, a: Value, b: Value, expected: Value) throws {
         let result = try Library().value(
             .function(function, [.constant(a), .constant(b)]), of: ObjectID("Track", key: 1))
-        // A decimal that is whole is the number that it is.
+        // A whole decimal equals the expected integer.
         if case .decimal(let number) = result, case .int(let whole) = expected {
             #expect(number == Decimal(whole))
         } else {

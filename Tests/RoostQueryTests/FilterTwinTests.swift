@@ -98,7 +98,7 @@ struct FilterTwinTests {
             let filter = try RecordFilter(FetchRequest("Thing", where: predicate), model: model)
             #expect(filter.rest == nil)
             let matcher = filter.matcher(over: nil)
-            // The same condition as one node, which nothing but the evaluator knows.
+            // The same condition as one node, which only the evaluator can decide.
             var compiler = PredicateCompiler(model: model, entity: try model.requireEntity("Thing"))
             let whole = try compiler.condition(predicate)
             let evaluator = PredicateEvaluator(PredicateProgram(compiler.parts, model: model), graph: nil)
@@ -136,7 +136,7 @@ struct FilterTwinTests {
                     let isQuick = FieldComparison.all(comparison, of: entity, model: model) != nil
                     if isQuick { quickCount += 1 }
                     let answer = answer(comparison, of: records)
-                    // With OR it is none, so that it is compiled.
+                    // An OR is not a field comparison, so it is compiled.
                     #expect(FieldComparison.all(.or([comparison]), of: entity, model: model) == nil)
                     #expect(answer == self.answer(.or([comparison]), of: records), "\(comparison)")
                     if case .failure = answer {
@@ -251,7 +251,7 @@ struct ResidualFetchTests {
         self.tracks = tracks
     }
 
-    /// Half of it shows on the record, half on another one.
+    /// The record decides one half, a related record the other.
     private let predicate =
         FetchRequest.Predicate.less("length", than: 50)
         && .comparison(.init(left: .keyPath(["album", "title"]), operator: .notEqual, right: .constant("Nil")))
@@ -343,8 +343,8 @@ struct ResidualFetchTests {
                     model[key] = nil
                 case 1:
                     places.replace(.init(rebasing: bytes[..<count]), at: key, 3)
-                    // What was forgotten is not there to be replaced, but may be: it is asked for
-                    // only after it was inserted again.
+                    // Replacing the bytes of a forgotten key may bring them back, so it is
+                    // forgotten again.
                     if model[key] != nil { model[key] = count } else { places.forget(key, 3) }
                 default:
                     #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, 3) == (model[key] == nil))

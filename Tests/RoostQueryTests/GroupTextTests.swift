@@ -82,7 +82,7 @@ struct GroupTextTests {
         }
         #expect(error.message.contains("At \(place) ") && error.message.contains(words), "\(error.message)")
         guard let suggested = words.split(separator: " ").last, words.hasPrefix("write") else { return }
-        // What it says can be written.
+        // The suggested text is valid.
         var request = RowRequest(FetchRequest("Album"))
         request.propertiesToFetch = [
             .init(
@@ -90,7 +90,7 @@ struct GroupTextTests {
                 expression: try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
         ]
         #expect(try RowPlan(request, model: model).grouping != nil)
-        // The same without a text.
+        // Without a text, the error has the same words.
         request.propertiesToFetch = [.init("x", expression: try Expression(format: text))]
         let same = try #require(throws: StoreError.self) { try RowPlan(request, model: model) }
         #expect(same.message.contains(words), "\(same.message)")

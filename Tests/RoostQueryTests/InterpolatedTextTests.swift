@@ -83,7 +83,7 @@ struct InterpolatedTextTests {
             ("string == 'a\\\("x")'", 14), ("string == '\("x")", 12), ("string == '\("x")' AND string == '\("y")'", 12),
             ("string == '\("x") AND string == \("y")", 12), ("#\("x") == 1", 2), ("#'\("x")' == 1", 3),
             ("$\("x") == 1", 2), ("string == 'a' AND string == '\(key: "x")'", 30),
-            // The character before is one that combines with nothing, the one after is.
+            // A combining character after the interpolation does not join it.
             ("string == '\("x")\u{301}'", 12),
         ] as [(P, Int)])
     func insideQuotes(predicate: P, column: Int) {
@@ -167,7 +167,7 @@ struct InterpolatedTextTests {
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("cannot be read at column") == true)
         #expect(throws: StoreError.self) { try predicate.format() }
-        // What passes predicates on keeps the error.
+        // Functions that pass a predicate on keep the error.
         #expect(throws: StoreError.self) { try predicate.substituting(["x": 1]).format() }
     }
 

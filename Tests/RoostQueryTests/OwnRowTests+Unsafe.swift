@@ -61,8 +61,7 @@ struct OwnRowTests {
         let order = try RecordSortOrder(request, model: model)
         let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model: model)) }
             .sorted { order.precedes(Self.reader($0, model: model), Self.reader($1, model: model)) }
-        // Quince, date, apple, Apple, and the one without a name: null comes last in a falling
-        // order.
+        // Quince, date, apple, Apple, then no name: null comes last in descending order.
         #expect(wanted.map(\.key) == [-6, -8, -5, -2, -3])
         let sizes = wanted.map { Self.reader($0, model: model) }.map { $0.values()["size"] }
         #expect(sizes == [2, 1, 1, 1, 2])

@@ -203,7 +203,8 @@ struct SortTests {
         var random = SeededGenerator(seed: 13)
         let things = try things(2500, &random)
         let order = [FetchRequest.SortDescriptor(name, ascending: ascending)]
-        // Nothing, what looks at a field, what must be evaluated, and what asks for another object.
+        // No predicate, one on a field, one that must be evaluated, and one that needs another
+        // object.
         let predicates: [FetchRequest.Predicate?] = [
             nil, .notEqual("integer64", to: 1),
             .comparison(

@@ -24,7 +24,7 @@ private func matches(
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
-/// `LIKE` as it is defined, without a thought for time.
+/// `LIKE` by its definition, whatever time it takes.
 private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -38,9 +38,9 @@ private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unic
     }
 }
 
-/// The same by a table, for long patterns.
+/// `LIKE` by a table, for long patterns.
 private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
-    // By how much of the text: whether the pattern so far fits it.
+    // By the length of a prefix of the text: whether the pattern so far fits it.
     var fits = [true] + [Bool](repeating: false, count: text.count)
     for part in pattern {
         var next = [Bool](repeating: false, count: text.count + 1)
@@ -127,7 +127,7 @@ struct StringMatcherTests {
         }
         let letters = (0..<0x530).compactMap { Unicode.Scalar($0) }.filter { !isMark($0) }
         let ideographs = (0x4E00...0x9FFF).compactMap { Unicode.Scalar($0) }
-        // As many of the ones as of the others.
+        // As many ideographs as letters.
         let scalars = letters + (0..<letters.count).compactMap { _ in ideographs.randomElement(using: &generator) }
         for first in scalars + ideographs {
             var text = String.UnicodeScalarView([first])
@@ -223,9 +223,9 @@ struct StringMatcherTests {
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
         // One stretch of as many places as there can be: going back at each mistake would take 80
-        // 000 000 steps.
+        // million steps.
         #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
-        // Without `?` the parts are looked for one after the other.
+        // Without `?`, the parts are searched one after the other.
         #expect(
             try !matches(String(decoding: text, as: UTF8.self), .like, String(repeating: "a*", count: 1000) + "b"))
     }
@@ -318,7 +318,7 @@ struct LongExpressionTests {
             do throws(StoreError) { _ = try expression.matches(text) } catch { failure = error }
         }
         #expect(failure?.code == .timedOut)
-        // What takes no time is not counted.
+        // Quick matches are not counted.
         let quick = try WholeTextExpression(
             "a*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
         for _ in 0..<5000 { #expect(try quick.matches("aab")) }

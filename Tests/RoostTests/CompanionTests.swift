@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Foreign files under names that stores use")
 struct CompanionTests {
-    /// The kinds of things that have the name.
+    /// The kinds of entries under a companion's name.
     enum Kind: String, CaseIterable {
         case text, pages, store, otherStore, pipe, directory, symbolicLink, danglingLink, hardLink
     }

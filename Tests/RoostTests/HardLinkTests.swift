@@ -143,7 +143,7 @@ struct HardLinkTests {
         let before = try contents(folder)
         #expect(error { try insert(into: store) }?.code == .hasOtherNames)
         #expect(try contents(folder) == before)
-        // Nor do other ways into the store in this process, under either name.
+        // Opening the store again in this process fails too, under either name.
         for name in [location, other] {
             for isReadOnly in [true, false] {
                 let options = StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
@@ -250,7 +250,7 @@ struct HardLinkTests {
             other, options: StoreOptions(isReadOnly: true).with { $0.acceptsLinks = true })
         let snapshot = try reader.snapshot()
         #expect(try snapshot.count(FetchRequest("Artist")) == 1)
-        // As a program that knows nothing of links, or once the name was removed and given again.
+        // Changed as by a program that knows nothing of links.
         let bytes = try FileHandle(forUpdating: URL(fileURLWithPath: location.path))
         try bytes.truncate(atOffset: try bytes.seekToEnd() + 4096)
         try bytes.close()
@@ -311,7 +311,7 @@ struct HardLinkTests {
         let location = try store(type, in: folder)
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
-        // As a user without any right there: the name is in use.
+        // The name is in use, so it cannot be removed, as by a user without permission.
         let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)
@@ -336,8 +336,7 @@ struct HardLinkTests {
             if compacts {
                 _ = try StoreMaintenance(registry: .standard).compact(location, options: conversion)
             } else {
-                // With a backup, so that a new file takes the place of the old one whatever the
-                // type.
+                // With a backup, so that a new file replaces the old one for every type.
                 _ = try MigrationManager(registry: .standard).migrateInPlace(
                     location, model: try model("title"),
                     options: MigrationOptions(conversion: conversion, allowsLoss: true).with { $0.keepsBackup = true }

@@ -110,7 +110,7 @@ struct NonStoreTests {
             StoreLocation(type: place.type, path: source.file("source"))
         )
         if place.kind == .nothing, [.replacing, .convertingOver, .backingUpOver].contains(use) {
-            // There a store may be made.
+            // A store may be created there.
             return try attempt(use, on: location, source: good)
         }
         #expect(error { try attempt(use, on: location, source: good) } != nil)

@@ -142,7 +142,7 @@ struct RuleViolationTests {
             try changes.add(Link(key, key == 3 ? 2 : 1), to: RelationshipName("Person", name: "tools"))
         }
         for tool in Int64(2)...3 { try changes.add(Link(2, tool), to: RelationshipName("Person", name: "tools")) }
-        // One friend each; and one with itself beside three others.
+        // Persons 1 and 2 have one friend each; person 3 has itself and three others.
         try changes.add(Link(1, 2), to: RelationshipName("Person", name: "friends"))
         for other in Int64(3)...6 { try changes.add(Link(3, other), to: RelationshipName("Person", name: "friends")) }
         try changes.add(Link(4, 5), to: RelationshipName("Person", name: "friends"))
@@ -157,7 +157,7 @@ struct RuleViolationTests {
             "minimumLength Person/p2 Person.name", "pattern Person/p2 Person.code",
             "maximumLength Person/p3 Person.name", "pattern Person/p3 Person.code",
             "mandatory Person/p4 Person.place.street", "minimum Person/p4 Person.place.number",
-            // Not a number is on neither side of a limit.
+            // NaN breaks both limits.
             "minimum Person/p5 Person.dec", "minimum Person/p5 Person.dbl",
             "dangling Person/p5 Person.home", "maximumCount House/p1 House.people", "mandatory House/p3 House.people",
             "maximumCount Person/p2 Person.tools", "maximumCount Tool/p1 Tool.owners",
@@ -211,7 +211,7 @@ struct RuleViolationTests {
         #expect(names.count == 21 && names.reduce(0) { $0 + $1.count } == 500)
         #expect(names.prefix(20).map { $0.object?.key } == (1...20).map { Int64($0) })
         #expect(names.last?.message == "And 480 more of this kind (mandatory, Person.name).")
-        // Single ones are not buried.
+        // Single violations are listed beside the many.
         #expect(findings.contains { $0.object == ObjectID("Person", key: 400) && $0.kind == "pattern" })
         #expect(findings.contains { $0.object == ObjectID("Person", key: 123) && $0.property == "Person.tools" })
         #expect(findings.contains { $0.object == ObjectID("Tool", key: 1) && $0.kind == "maximumCount" })
