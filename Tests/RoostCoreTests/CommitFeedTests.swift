@@ -32,7 +32,7 @@ struct CommitFeedTests {
         }
 
         /// Commits begin; the result is their numbers, which are also kept for
-        /// ``end(_:_:_:number:)``.
+        /// ``end(_:to:by:number:)``.
         @discardableResult
         func begin(_ count: Int = 1) -> [Int] {
             let numbers = (0..<count).map { _ in feed.beginCommit() }
@@ -41,7 +41,7 @@ struct CommitFeedTests {
         }
 
         /// A commit ends: the one with a number, or any that is under way.
-        func end(_ from: UInt64, _ to: UInt64, _ origin: Origin? = nil, number: Int? = nil) {
+        func end(_ from: UInt64, to: UInt64, by origin: Origin? = nil, number: Int? = nil) {
             let (from, to) = (Generation(number: from), Generation(number: to))
             let ended = open.withLock { open in
                 let index = number.flatMap { open.firstIndex(of: $0) } ?? open.startIndex
@@ -65,10 +65,10 @@ struct CommitFeedTests {
     func arrivesInOrderOfCommits() {
         let listening = Listening()
         listening.begin(3)
-        listening.end(2, 3)
-        listening.end(1, 2)
+        listening.end(2, to: 3)
+        listening.end(1, to: 2)
         #expect(listening.taken.isEmpty)
-        listening.end(0, 1)
+        listening.end(0, to: 1)
         #expect(listening.taken == ["0>1", "1>2", "2>3"])
     }
 
@@ -77,7 +77,7 @@ struct CommitFeedTests {
         for origin in [nil, Origin()] {
             let listening = Listening(ignoring: origin)
             listening.begin()
-            listening.end(1, 2, origin)
+            listening.end(1, to: 2, by: origin)
             #expect(listening.taken == (origin == nil ? ["-0>1", "1>2"] : ["-0>1"]))
             listening.look(at: 2)
             #expect(listening.taken.isEmpty)
@@ -92,7 +92,7 @@ struct CommitFeedTests {
         let ticket = listening.feed.ticket()
         listening.begin()
         #expect(!listening.look(at: 1), "a commit is under way")
-        listening.end(0, 1)
+        listening.end(0, to: 1)
         #expect(listening.taken == ["0>1"])
         // The look began before the commit, and saw the state before.
         if let ticket {
@@ -108,13 +108,13 @@ struct CommitFeedTests {
         let listening = Listening()
         listening.look(at: 0, hasHistory: true)
         listening.begin()
-        listening.end(1, 2)
+        listening.end(1, to: 2)
         #expect(listening.taken.isEmpty)
         listening.look(at: 2, hasHistory: true)
         #expect(listening.taken == ["-0>2"])
         for number in UInt64(10)..<75 {
             listening.begin()
-            listening.end(number, number + 1)
+            listening.end(number, to: number + 1)
         }
         #expect(listening.taken.first == "-2>10")
     }
@@ -125,10 +125,10 @@ struct CommitFeedTests {
         listening.feed.setAddsGenerations(true)
         let numbers = listening.begin(4)
         // None of them knows of another one. The second one changes nothing.
-        listening.end(0, 40, number: numbers[3])
-        listening.end(0, 20, number: numbers[2])
+        listening.end(0, to: 40, number: numbers[3])
+        listening.end(0, to: 20, number: numbers[2])
         #expect(listening.taken.isEmpty)
-        listening.end(0, 10, number: numbers[0])
+        listening.end(0, to: 10, number: numbers[0])
         #expect(listening.taken == ["0>10"])
         listening.feed.endCommit(numbers[1])
         #expect(listening.taken == ["10>30", "30>70"])
@@ -144,9 +144,9 @@ struct CommitFeedTests {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
         let slow = listening.begin()[0]
-        for _ in 0..<65 { listening.end(0, 1, number: listening.begin()[0]) }
+        for _ in 0..<65 { listening.end(0, to: 1, number: listening.begin()[0]) }
         #expect(listening.taken.count == 65)
-        listening.end(0, 100, number: slow)
+        listening.end(0, to: 100, number: slow)
         #expect(listening.taken == ["-65>165"])
     }
 

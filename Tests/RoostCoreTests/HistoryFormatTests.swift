@@ -45,7 +45,7 @@ struct HistoryFormatTests {
     }
 
     private func commit(
-        _ number: UInt64, to history: MemoryHistory, _ body: (inout HistoryRecorder) throws -> Void
+        _ number: UInt64, to history: MemoryHistory, body: (inout HistoryRecorder) throws -> Void
     ) throws {
         if history.settings == nil {
             try HistoryMaintenance.begin(nil, at: Generation(number: number - 1), in: history)

@@ -22,7 +22,7 @@ struct RecordReplacingTests {
         ])
     }
 
-    private func value(_ field: RecordLayout.Field, _ generator: inout SystemRandomNumberGenerator) -> Value {
+    private func value(_ field: RecordLayout.Field, using generator: inout SystemRandomNumberGenerator) -> Value {
         if Int.random(in: 0..<3, using: &generator) == 0 { return .null }
         let number = Int64.random(in: -9...9, using: &generator)
         return switch field.kind {
@@ -48,10 +48,10 @@ struct RecordReplacingTests {
         let model = try model(&generator)
         let layout = try model.requireEntity("Thing").layout
         var (old, replacements) = ([String: Value](), [(field: RecordLayout.Field, value: Value)]())
-        for field in layout.fields { old[field.name] = value(field, &generator) }
+        for field in layout.fields { old[field.name] = value(field, using: &generator) }
         var new = old
         for field in layout.fields.shuffled() where Bool.random() {
-            let value = value(field, &generator)
+            let value = value(field, using: &generator)
             replacements.append((field, value))
             new[field.name] = value
         }

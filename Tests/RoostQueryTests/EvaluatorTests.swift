@@ -106,7 +106,7 @@ struct Library {
     }
 
     /// The keys of the objects of an entity that meet a predicate.
-    func keys(_ entity: EntityName, _ predicate: FetchRequest.Predicate) throws -> [Int64] {
+    func keys(_ entity: EntityName, where predicate: FetchRequest.Predicate) throws -> [Int64] {
         let matcher = try RecordFilter(FetchRequest(entity, where: predicate), model: model).matcher(over: graph)
         var keys: [Int64] = []
         try records.forEachRecord { (record) throws(StoreError) in
@@ -168,7 +168,7 @@ struct GraphPredicateTests {
         let there = Array(repeating: ["albums", "artist"], count: 90).flatMap { $0 }
         let found = Mutex<[Int64]>([])
         onSmallStack {
-            let keys = try? Library().keys("Album", anyValue(of: .keyPath(["artist"] + there + ["name"])))
+            let keys = try? Library().keys("Album", where: anyValue(of: .keyPath(["artist"] + there + ["name"])))
             found.withLock { $0 = keys ?? [] }
         }
         #expect(found.withLock { $0 } == [1, 2])
@@ -192,7 +192,7 @@ struct GraphPredicateTests {
             (compare(path("album"), .equal, .constant(.objectID(ObjectID("Nothing", key: 1)))), []),
         ] as [(FetchRequest.Predicate, [Int64])])
     func toOne(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
-        #expect(try Library().keys("Track", predicate) == expected)
+        #expect(try Library().keys("Track", where: predicate) == expected)
     }
 
     @Test(
@@ -229,7 +229,7 @@ struct GraphPredicateTests {
             (compare(.element(of: path("tracks"), .size), .equal, .constant(2)), [1, 2]),
         ] as [(FetchRequest.Predicate, [Int64])])
     func toMany(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
-        #expect(try Library().keys("Album", predicate) == expected)
+        #expect(try Library().keys("Album", where: predicate) == expected)
     }
 
     @Test("SUBQUERY binds its variable to one object at a time")
@@ -242,24 +242,32 @@ struct GraphPredicateTests {
         let named = compare(.path(of: .variable("t"), ["name"]), .beginsWith, .constant("Z"))
         #expect(
             try library.keys(
-                "Album", compare(.path(of: tracks(long && named), ["@count"]), .greater, .constant(0))) == [1])
+                "Album", where: compare(.path(of: tracks(long && named), ["@count"]), .greater, .constant(0))) == [1])
         #expect(
-            try library.keys("Album", compare(.path(of: tracks(long), ["@sum", "length"]), .equal, .constant(700))) == [
-                2
-            ])
+            try library.keys(
+                "Album", where: compare(.path(of: tracks(long), ["@sum", "length"]), .equal, .constant(700))) == [
+                    2
+                ])
         #expect(
-            try library.keys("Album", compare(.path(of: tracks(long), ["name"]), .equal, .constant(.null), .any)) == [2]
+            try library.keys("Album", where: compare(.path(of: tracks(long), ["name"]), .equal, .constant(.null), .any))
+                == [2]
         )
         // The outer object, seen from inside.
         let own = compare(.path(of: .variable("t"), ["album"]), .equal, .evaluatedObject)
-        #expect(try library.keys("Album", compare(.path(of: tracks(own), ["@count"]), .equal, .constant(2))) == [1, 2])
+        #expect(
+            try library.keys("Album", where: compare(.path(of: tracks(own), ["@count"]), .equal, .constant(2))) == [
+                1, 2,
+            ])
         let nested = compare(
             .path(
                 of: .subquery(
                     .path(of: .variable("t"), ["tags"]), variable: "u",
                     compare(.path(of: .variable("u"), ["word"]), .equal, .constant("long"))), ["@count"]),
             .equal, .constant(1))
-        #expect(try library.keys("Album", compare(.path(of: tracks(nested), ["@count"]), .equal, .constant(1))) == [2])
+        #expect(
+            try library.keys("Album", where: compare(.path(of: tracks(nested), ["@count"]), .equal, .constant(1))) == [
+                2
+            ])
     }
 
     @Test(
@@ -276,7 +284,7 @@ struct GraphPredicateTests {
         let subquery = Expression.subquery(path("tracks"), variable: "t", long)
         for number in [Value.int(count), .double(Double(count))] {
             let predicate = compare(.path(of: subquery, ["@count"]), operation, .constant(number))
-            #expect(try library.keys("Album", predicate) == expected)
+            #expect(try library.keys("Album", where: predicate) == expected)
         }
         // The tracks of each album are read together: three albums, two of them with tracks.
         #expect(library.graph.readCount == 4)
@@ -430,15 +438,15 @@ struct FunctionTests {
         try RegisteredFunction.register("test.wrong", returning: .integer64) { _ in "text" }
         let library = try Library()
         let reversed = Expression.registered("test.reversed", [path("name")])
-        #expect(try library.keys("Track", compare(reversed, .equal, .constant("etsrE"))) == [1])
-        #expect(try library.keys("Track", compare(reversed, .equal, .constant(.null))) == [4])
+        #expect(try library.keys("Track", where: compare(reversed, .equal, .constant("etsrE"))) == [1])
+        #expect(try library.keys("Track", where: compare(reversed, .equal, .constant(.null))) == [4])
         for (expression, code) in [
             (Expression.registered("test.wrong", []), StoreError.Code.invalidValue),
             (.registered("test.reverse", [path("name")]), .invalidRequest),
             (.registered("test.reversed", []), .invalidRequest),
         ] {
             let failure = #expect(throws: StoreError.self) {
-                try library.keys("Track", compare(expression, .equal, .constant(.null)))
+                try library.keys("Track", where: compare(expression, .equal, .constant(.null)))
             }
             #expect(failure?.code == code)
         }

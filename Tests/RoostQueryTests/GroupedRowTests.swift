@@ -77,17 +77,19 @@ struct GroupedRowTests {
 
     @Test("columns and groups nest as deep as predicates, also on a small stack")
     func depth() throws {
-        func nested(_ start: Expression, _ count: Int) -> Expression {
+        func nested(_ start: Expression, count: Int) -> Expression {
             (0..<count).reduce(start) { expression, _ in .function(.negate, [expression]) }
         }
         let model = try RowSamples.library().model
         var columns = RowRequest(FetchRequest("Track"))
-        columns.propertiesToFetch = [Property("n", expression: nested(.keyPath(["plays"]), 190))]
+        columns.propertiesToFetch = [Property("n", expression: nested(.keyPath(["plays"]), count: 190))]
         var groups = RowRequest(FetchRequest("Track"))
-        groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), 190)]
+        groups.propertiesToGroupBy = [nested(.keyPath(["plays"]), count: 190)]
         groups.propertiesToFetch = [Property("n", expression: RowSamples.function(.count, of: "title"))]
         groups.havingPredicate = .comparison(
-            .init(left: nested(RowSamples.function(.count, of: "title"), 180), operator: .greater, right: .constant(0)))
+            .init(
+                left: nested(RowSamples.function(.count, of: "title"), count: 180), operator: .greater,
+                right: .constant(0)))
         for request in [columns, groups] {
             let failure = Mutex<StoreError?>(nil)
             onSmallStack {

@@ -72,7 +72,7 @@ struct MacroMeaningTests {
     /// records.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
-        _ place: SourceLocation = #_sourceLocation
+        sourceLocation place: SourceLocation = #_sourceLocation
     ) throws {
         let things = things ?? self.things
         var records = RecordBatch(model: model)

@@ -36,7 +36,7 @@ private struct Layers {
     }
 
     /// The numbers in a path through so many layers.
-    static func path(_ count: Int = depth, _ rest: [String] = ["number"]) -> [String] {
+    static func path(_ count: Int = depth, rest: [String] = ["number"]) -> [String] {
         Array(repeating: "next", count: count) + rest
     }
 
@@ -55,7 +55,7 @@ private struct Layers {
 @Suite("Paths that meet again")
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
-    private static let far = Layers.path(Layers.depth, []).joined(separator: ".")
+    private static let far = Layers.path(Layers.depth, rest: []).joined(separator: ".")
     /// The number of nodes that paths continue from: the first one, and all layers up to the last.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
@@ -83,7 +83,7 @@ struct PathRepetitionTests {
     @Test("a condition on objects that many paths reach is evaluated once each")
     func conditions() throws {
         let layers = try Layers()
-        let (near, rest) = (Layers.path(3, []).joined(separator: "."), Layers.path(3).joined(separator: "."))
+        let (near, rest) = (Layers.path(3, rest: []).joined(separator: "."), Layers.path(3).joined(separator: "."))
         #expect(try !layers.holds("SUBQUERY(\(near), $n, ANY $n.\(rest) > 1000).@count > 0"))
         // The way to the middle, and from each node there on.
         let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)

@@ -15,7 +15,7 @@ private func compare(
     _ modifier: FetchRequest.Comparison.Modifier = .direct
 ) -> Predicate { .comparison(.init(left: left, operator: operation, right: right, modifier: modifier)) }
 private func isNull(_ expression: Expression) -> Predicate { compare(expression, .equal, .constant(.null)) }
-private func nested(_ count: Int, _ innermost: Predicate, _ body: (Predicate, Int) -> Predicate) -> Predicate {
+private func nested(_ count: Int, around innermost: Predicate, body: (Predicate, Int) -> Predicate) -> Predicate {
     (0..<count).reduce(innermost) { body($0, $1) }
 }
 
@@ -111,7 +111,7 @@ struct PredicateCheckTests {
                 return error.code
             }
         }
-        func negations(_ count: Int) -> Predicate { nested(count, .constant(true)) { inner, _ in .not(inner) } }
+        func negations(_ count: Int) -> Predicate { nested(count, around: .constant(true)) { inner, _ in .not(inner) } }
         #expect(code(negations(199)) == nil)
         #expect(code(negations(200)) == .invalidRequest)
         func sums(_ count: Int) -> Predicate {
@@ -125,7 +125,7 @@ struct PredicateCheckTests {
         #expect(code(list(100_000)) == nil)
         #expect(code(list(100_001)) == .limitExceeded)
         func subqueries(_ count: Int) -> Predicate {
-            nested(count, .constant(true)) { inner, index in
+            nested(count, around: .constant(true)) { inner, index in
                 compare(
                     .path(of: .subquery(path("tracks"), variable: "v\(index)", inner), ["@count"]), .greater,
                     .constant(0))
@@ -139,7 +139,7 @@ struct PredicateCheckTests {
     func smallStack() throws {
         let model = try Library().model
         let sum = (0..<197).reduce(path("price")) { inner, _ in .function(.add, [inner, path("price")]) }
-        let negations = nested(198, isNull(path("price"))) { inner, _ in .not(inner) }
+        let negations = nested(198, around: isNull(path("price"))) { inner, _ in .not(inner) }
         onSmallStack {
             for predicate in [isNull(sum), negations] {
                 #expect((try? RecordFilter(FetchRequest("Album", where: predicate), model: model)) != nil)
@@ -163,9 +163,9 @@ struct PredicateCheckTests {
         ] as [FetchRequest.Comparison.Operator])
     func nullSides(operation: FetchRequest.Comparison.Operator) throws {
         let library = try Library()
-        #expect(try library.keys("Album", compare(path("title"), operation, .constant(.null))) == [])
-        #expect(try library.keys("Album", !compare(path("title"), operation, .constant(.null))) == [1, 2, 3])
-        #expect(try library.keys("Album", compare(.constant(.null), operation, path("title"))) == [])
+        #expect(try library.keys("Album", where: compare(path("title"), operation, .constant(.null))) == [])
+        #expect(try library.keys("Album", where: !compare(path("title"), operation, .constant(.null))) == [1, 2, 3])
+        #expect(try library.keys("Album", where: compare(.constant(.null), operation, path("title"))) == [])
     }
 }
 

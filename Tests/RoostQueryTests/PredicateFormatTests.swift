@@ -276,18 +276,18 @@ struct PredicateFormatTests {
 
     @Test("a chain without brackets counts as nesting, and a list does not")
     func chains() throws {
-        @Sendable func chain(_ link: String, _ count: Int) -> String { String(repeating: link, count: count) }
+        @Sendable func chain(_ link: String, count: Int) -> String { String(repeating: link, count: count) }
         onSmallStack {
-            #expect(failure("a" + chain(" + 1", 150) + " = 1") == nil)
+            #expect(failure("a" + chain(" + 1", count: 150) + " = 1") == nil)
             for link in [" + 1", " * a", " ** 2", " UNION b", "[0]"] {
-                #expect(failure("a" + chain(link, 20_000) + " = 1")?.code == .invalidRequest, "\(link)")
+                #expect(failure("a" + chain(link, count: 20_000) + " = 1")?.code == .invalidRequest, "\(link)")
             }
-            #expect(failure("(a)" + chain(".b", 20_000) + " = 1") == nil)
-            #expect(failure("a = 1" + chain(" AND a = 1", 20_000)) == nil)
-            #expect(failure("a = 1" + chain(" OR a = 1", 20_000)) == nil)
-            #expect(failure("a IN {1" + chain(", 1", 99_999) + "}") == nil)
-            #expect(failure("a IN {1" + chain(", 1", 100_000) + "}")?.code == .limitExceeded)
-            #expect(failure("a = '" + chain("x", 1 << 20) + "'")?.code == .limitExceeded)
+            #expect(failure("(a)" + chain(".b", count: 20_000) + " = 1") == nil)
+            #expect(failure("a = 1" + chain(" AND a = 1", count: 20_000)) == nil)
+            #expect(failure("a = 1" + chain(" OR a = 1", count: 20_000)) == nil)
+            #expect(failure("a IN {1" + chain(", 1", count: 99_999) + "}") == nil)
+            #expect(failure("a IN {1" + chain(", 1", count: 100_000) + "}")?.code == .limitExceeded)
+            #expect(failure("a = '" + chain("x", count: 1 << 20) + "'")?.code == .limitExceeded)
         }
     }
 

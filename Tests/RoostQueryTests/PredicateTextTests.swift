@@ -7,7 +7,7 @@ import Testing
 private let tenth = FetchRequest.Expression.constant(
     DecimalNumber(utf8: "0.1".utf8).map { .decimal($0.decimal) } ?? .null)
 private let secondDay = FetchRequest.Expression.constant(.date(Date(timeIntervalSinceReferenceDate: 86400)))
-private func object(_ entity: EntityName, _ key: Int64) -> FetchRequest.Expression {
+private func object(_ entity: EntityName, key: Int64) -> FetchRequest.Expression {
     .constant(.objectID(ObjectID(entity, key: key)))
 }
 
@@ -234,12 +234,12 @@ struct PredicateTextTests {
             ("date IN {'2001-01-02'}", secondDay), ("tags.things.date CONTAINS '2001-01-02'", secondDay),
             ("'2001-01-02' IN tags.things.date", secondDay), ("CAST(string, 'NSDate') = '2001-01-02'", secondDay),
             ("(next.tags).things.date CONTAINS '2001-01-02'", secondDay), ("noindex(date) = '2001-01-02'", secondDay),
-            ("next.next = 7", object("Thing", 7)), ("ANY tags = 7", object("Tag", 7)),
-            ("SELF IN {7}", object("Thing", 7)),
-            ("tags CONTAINS 7", object("Tag", 7)), ("7 IN tags", object("Tag", 7)),
-            ("next.owner = 'Person/7'", object("Person", 7)),
-            ("SUBQUERY(tags, $t, $t = 7)[SIZE] > 0", object("Tag", 7)),
-            ("owner.things[FIRST] = 'Thing/7'", object("Thing", 7)),
+            ("next.next = 7", object("Thing", key: 7)), ("ANY tags = 7", object("Tag", key: 7)),
+            ("SELF IN {7}", object("Thing", key: 7)),
+            ("tags CONTAINS 7", object("Tag", key: 7)), ("7 IN tags", object("Tag", key: 7)),
+            ("next.owner = 'Person/7'", object("Person", key: 7)),
+            ("SUBQUERY(tags, $t, $t = 7)[SIZE] > 0", object("Tag", key: 7)),
+            ("owner.things[FIRST] = 'Thing/7'", object("Thing", key: 7)),
             ("string CONTAINS '2001-01-02'", .constant("2001-01-02")), ("next.string LIKE '0.1'", .constant("0.1")),
             ("tags.@count = 7", .constant(7)), ("double + 0.1 > 5", .constant(0.1)), ("integer64 = %d", .constant(9)),
             ("decimal = %f", .constant(9)),

@@ -97,7 +97,7 @@ struct RowAggregateTests {
             var groups: [Int] = []
             for _ in 0..<Int.random(in: 0..<40, using: &random) {
                 key += 1
-                try batch.append(ObjectID("Thing", key: key), values: [name: SortTests.value(name, &random)])
+                try batch.append(ObjectID("Thing", key: key), values: [name: SortTests.value(name, using: &random)])
                 groups.append(Int.random(in: 0..<groupCount, using: &random))
                 counts[groups[groups.count - 1]] += 1
             }

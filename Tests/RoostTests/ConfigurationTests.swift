@@ -16,7 +16,7 @@ struct ConfigurationTests {
         try folder.write(store("near"), to: "a/b/roost.json")
         try folder.write(store("variable"), to: "elsewhere/x.json")
         try folder.write(store("given"), to: "a/given.json")
-        func names(_ directory: String, _ environment: [String: String] = [:], file: String? = nil) throws -> [String] {
+        func names(_ directory: String, environment: [String: String] = [:], file: String? = nil) throws -> [String] {
             try RoostConfiguration(
                 file: file, workingDirectory: folder.file(directory), environment: environment
             ).storeNames
@@ -27,10 +27,10 @@ struct ConfigurationTests {
         #expect(try names("a/b") == ["near"])
         #expect(try names("a") == ["top"])
         #expect(try names("other") == ["top"])
-        #expect(try names("a/b", ["ROOST_CONFIG": "../../elsewhere/x.json"]) == ["variable"])
-        #expect(try names("a/b", ["ROOST_CONFIG": folder.file("elsewhere/x.json")]) == ["variable"])
-        #expect(try names("a/b", ["ROOST_CONFIG": ""]) == ["near"])
-        #expect(try names("a", ["ROOST_CONFIG": "nowhere"], file: "given.json") == ["given"])
+        #expect(try names("a/b", environment: ["ROOST_CONFIG": "../../elsewhere/x.json"]) == ["variable"])
+        #expect(try names("a/b", environment: ["ROOST_CONFIG": folder.file("elsewhere/x.json")]) == ["variable"])
+        #expect(try names("a/b", environment: ["ROOST_CONFIG": ""]) == ["near"])
+        #expect(try names("a", environment: ["ROOST_CONFIG": "nowhere"], file: "given.json") == ["given"])
         let none = try RoostConfiguration(workingDirectory: "/", environment: [:])
         #expect(none.file == nil && none.storeNames == [] && none.settings == [] && none.defaultStoreName == nil)
         #expect(error { _ = try none.storeDescription("main") }?.code == .notFound)
@@ -40,7 +40,7 @@ struct ConfigurationTests {
     @Test("an unreadable configuration is an error with the file or variable that named it")
     func unreadable() throws {
         let folder = try Folder()
-        func refused(_ file: String?, _ environment: [String: String] = [:]) -> String {
+        func refused(_ file: String?, environment: [String: String] = [:]) -> String {
             let error = error {
                 _ = try RoostConfiguration(file: file, workingDirectory: folder.path, environment: environment)
             }
@@ -48,7 +48,7 @@ struct ConfigurationTests {
             return error?.message ?? ""
         }
         #expect(refused("nothing.json").contains("'\(folder.file("nothing.json"))'"))
-        #expect(refused(nil, ["ROOST_CONFIG": "nothing.json"]).contains("ROOST_CONFIG"))
+        #expect(refused(nil, environment: ["ROOST_CONFIG": "nothing.json"]).contains("ROOST_CONFIG"))
         #expect(refused("nowhere/nothing.json").contains("directory"))
         #expect(refused(".").contains("not a file"))
         #expect(refused("/dev/zero").contains("not a file"))

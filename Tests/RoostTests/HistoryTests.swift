@@ -29,7 +29,7 @@ struct HistoryTests {
 
     private var recording: StoreOptions { StoreOptions().with { $0.tracksHistory = true } }
 
-    private func location(_ type: String, _ name: String = "store") -> StoreLocation {
+    private func location(_ type: String, named name: String = "store") -> StoreLocation {
         StoreLocation(type: type, path: folder.file(name))
     }
 
@@ -104,9 +104,9 @@ struct HistoryTests {
     func backup(type: String) throws {
         let store = try makeStore(type)
         let history = try store.history()
-        try store.backUp(to: location(type, "backup"))
+        try store.backUp(to: location(type, named: "backup"))
         try store.close()
-        let backup = try Store.open(location(type, "backup"))
+        let backup = try Store.open(location(type, named: "backup"))
         #expect(try backup.history() == history)
         #expect(try backup.check().isEmpty)
         let token = try #require(history.last).token
@@ -142,14 +142,14 @@ struct HistoryTests {
     func conversion(from type: String, to other: String) throws {
         let store = try makeStore(type)
         let history = try store.history()
-        try store.convert(to: location(other, "plain"))
+        try store.convert(to: location(other, named: "plain"))
         var options = ConversionOptions()
         options.keepsHistory = true
-        try store.convert(to: location(other, "whole"), options: options)
-        let plain = try Store.open(location(other, "plain"))
+        try store.convert(to: location(other, named: "whole"), options: options)
+        let plain = try Store.open(location(other, named: "plain"))
         let error = #expect(throws: StoreError.self) { _ = try plain.history() }
         #expect(error?.code == .invalidRequest)
-        let whole = try Store.open(location(other, "whole"))
+        let whole = try Store.open(location(other, named: "whole"))
         #expect(try whole.history() == history)
         #expect(try whole.digest() == store.digest())
         #expect(try whole.check().isEmpty)

@@ -86,7 +86,7 @@ struct RuleViolationTests {
         "name": "Ann", "home": .objectID(ObjectID("House", key: 1)), "upper": .null,
     ]
 
-    private func insert(_ key: Int64, _ values: [String: Value], into changes: inout ChangeSet) throws {
+    private func insert(_ key: Int64, values: [String: Value], into changes: inout ChangeSet) throws {
         try changes.insert(ObjectID("Person", key: key), values: good.merging(values) { $1 })
     }
 
@@ -100,7 +100,7 @@ struct RuleViolationTests {
         for key in Int64(1)...2 {
             try insert(
                 key,
-                [
+                values: [
                     // At the limits, and lengths counted in code points: "é" as two, "🎷" as one.
                     "name": key == 1 ? "a🎷" : "e\u{301}xy", "code": "AB7", "i16": -5, "i32": 5, "i64": -5,
                     "dec": .decimal(Decimal(5)), "dbl": 0.5, "flt": .double(Double(Float(0.1))),
@@ -121,23 +121,24 @@ struct RuleViolationTests {
         var changes = ChangeSet(model: store.model)
         for key in Int64(1)...3 { try changes.insert(ObjectID("House", key: key), values: [:]) }
         for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key: key), values: [:]) }
-        try insert(1, ["name": .null, "home": .null], into: &changes)
-        try insert(2, ["name": "a", "code": "ab"], into: &changes)
-        try insert(3, ["name": "abcde", "code": "", "home": .objectID(ObjectID("House", key: 2))], into: &changes)
+        try insert(1, values: ["name": .null, "home": .null], into: &changes)
+        try insert(2, values: ["name": "a", "code": "ab"], into: &changes)
+        try insert(
+            3, values: ["name": "abcde", "code": "", "home": .objectID(ObjectID("House", key: 2))], into: &changes)
         try insert(
             4,
-            [
+            values: [
                 "i16": -6, "i32": -6, "i64": -6, "dec": .decimal(Decimal(string: "-5.01") ?? 0), "dbl": -0.6,
                 "flt": -0.2, "day": .date(Date(timeIntervalSinceReferenceDate: 999)),
                 "place": .composite(["number": 0]),
             ], into: &changes)
         try insert(
             5,
-            [
+            values: [
                 "i16": 6, "i32": 6, "i64": 6, "dec": .decimal(Decimal.nan), "dbl": .double(.nan), "flt": 0.2,
                 "day": .date(Date(timeIntervalSinceReferenceDate: 1001)), "home": .objectID(ObjectID("House", key: 99)),
             ], into: &changes)
-        try insert(6, [:], into: &changes)
+        try insert(6, values: [:], into: &changes)
         for key in Int64(2)...6 {
             try changes.add(Link(key, key == 3 ? 2 : 1), to: RelationshipName("Person", name: "tools"))
         }
@@ -202,7 +203,7 @@ struct RuleViolationTests {
         var changes = ChangeSet(model: store.model)
         try changes.insert(ObjectID("Tool", key: 1), values: [:])
         for key in Int64(1)...500 {
-            try insert(key, ["name": .null, "code": key == 400 ? "x" : .null, "home": .null], into: &changes)
+            try insert(key, values: ["name": .null, "code": key == 400 ? "x" : .null, "home": .null], into: &changes)
             if key != 123 { try changes.add(Link(key, 1), to: RelationshipName("Person", name: "tools")) }
         }
         _ = try store.commit(changes)
