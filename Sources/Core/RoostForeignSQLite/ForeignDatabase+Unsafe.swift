@@ -15,8 +15,9 @@ package import RoostCore
             case locked
             /// No log exists, and SQLite looks for no other file.
             case immutable
-            /// A write-ahead log exists. SQLite keeps its index in memory, and makes neither a lock
-            /// nor another file.
+            /// A write-ahead log exists.
+            ///
+            /// SQLite keeps its index in memory, and makes neither a lock nor another file.
             case logInMemory
             /// A private copy, in which SQLite may roll a journal back.
             case privateCopy
