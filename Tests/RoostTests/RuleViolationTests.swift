@@ -114,11 +114,8 @@ struct RuleViolationTests {
         try store.close()
     }
 
-    @Test("each broken rule is a finding with kind, object and property", arguments: writableTypes)
-    func findsEachBrokenRule(type: String) throws {
-        let folder = try Folder()
-        let store = try create(type, in: folder)
-        var changes = ChangeSet(model: store.model)
+    /// Inserts objects that break every rule.
+    private func insertBrokenObjects(into changes: inout ChangeSet) throws {
         for key in Int64(1)...3 { try changes.insert(ObjectID("House", key: key), values: [:]) }
         for key in Int64(1)...3 { try changes.insert(ObjectID("Tool", key: key), values: [:]) }
         try insert(1, values: ["name": .null, "home": .null], into: &changes)
@@ -148,31 +145,68 @@ struct RuleViolationTests {
         for other in Int64(3)...6 { try changes.add(Link(3, other), to: RelationshipName("Person", name: "friends")) }
         try changes.add(Link(4, 5), to: RelationshipName("Person", name: "friends"))
         try changes.add(Link(5, 6), to: RelationshipName("Person", name: "friends"))
-        _ = try store.commit(changes)
+    }
 
+    @Test("each broken rule is a finding with kind, object and property", arguments: writableTypes)
+    func findsEachBrokenRule(type: String) throws {
+        let folder = try Folder()
+        let store = try create(type, in: folder)
+        var changes = ChangeSet(model: store.model)
+        try insertBrokenObjects(into: &changes)
+        _ = try store.commit(changes)
         let findings = try checkStore(store)
         #expect(findings.allSatisfy { $0.severity == .violation && $0.count == 1 })
         let found = findings.map { "\($0.kind) \($0.object.map { "\($0)" } ?? "-") \($0.property ?? "-")" }
-        var expected = [
-            "mandatory Person/p1 Person.name", "mandatory Person/p1 Person.home", "mandatory Person/p1 Person.tools",
-            "minimumLength Person/p2 Person.name", "pattern Person/p2 Person.code",
-            "maximumLength Person/p3 Person.name", "pattern Person/p3 Person.code",
-            "mandatory Person/p4 Person.place.street", "minimum Person/p4 Person.place.number",
-            // NaN breaks both limits.
-            "minimum Person/p5 Person.dec", "minimum Person/p5 Person.dbl",
-            "dangling Person/p5 Person.home", "maximumCount House/p1 House.people", "mandatory House/p3 House.people",
-            "maximumCount Person/p2 Person.tools", "maximumCount Tool/p1 Tool.owners",
-            "minimumCount Person/p1 Person.friends", "minimumCount Person/p2 Person.friends",
-            "maximumCount Person/p3 Person.friends",
-        ]
-        for name in ["i16", "i32", "i64", "dec", "dbl", "flt", "day"] {
-            expected += ["minimum Person/p4 Person.\(name)", "maximum Person/p5 Person.\(name)"]
-        }
-        #expect(found.sorted() == expected.sorted())
-        let texts = findings.map(\.description)
+        // NaN, in `dec` and `dbl` of person 5, breaks both limits.
+        let expected = """
+            dangling Person/p5 Person.home
+            mandatory House/p3 House.people
+            mandatory Person/p1 Person.home
+            mandatory Person/p1 Person.name
+            mandatory Person/p1 Person.tools
+            mandatory Person/p4 Person.place.street
+            maximum Person/p5 Person.day
+            maximum Person/p5 Person.dbl
+            maximum Person/p5 Person.dec
+            maximum Person/p5 Person.flt
+            maximum Person/p5 Person.i16
+            maximum Person/p5 Person.i32
+            maximum Person/p5 Person.i64
+            maximumCount House/p1 House.people
+            maximumCount Person/p2 Person.tools
+            maximumCount Person/p3 Person.friends
+            maximumCount Tool/p1 Tool.owners
+            maximumLength Person/p3 Person.name
+            minimum Person/p4 Person.day
+            minimum Person/p4 Person.dbl
+            minimum Person/p4 Person.dec
+            minimum Person/p4 Person.flt
+            minimum Person/p4 Person.i16
+            minimum Person/p4 Person.i32
+            minimum Person/p4 Person.i64
+            minimum Person/p4 Person.place.number
+            minimum Person/p5 Person.dbl
+            minimum Person/p5 Person.dec
+            minimumCount Person/p1 Person.friends
+            minimumCount Person/p2 Person.friends
+            minimumLength Person/p2 Person.name
+            pattern Person/p2 Person.code
+            pattern Person/p3 Person.code
+            """
+        #expect(found.sorted().joined(separator: "\n") == expected)
+        try store.close()
+    }
+
+    @Test("a finding describes the object and the rule, and shows no stored value", arguments: writableTypes)
+    func descriptions(type: String) throws {
+        let folder = try Folder()
+        let store = try create(type, in: folder)
+        var changes = ChangeSet(model: store.model)
+        try insertBrokenObjects(into: &changes)
+        _ = try store.commit(changes)
+        let texts = try checkStore(store).map(\.description)
         #expect(texts.contains("violation: Person/p1: 'name' is mandatory and has no value."))
         #expect(texts.contains("violation: House/p1: 'people' has more objects than its maximum count."))
-        // No stored value is shown.
         #expect(!texts.contains { $0.contains("abcde") || $0.contains("5.01") })
         try store.close()
     }
