@@ -339,15 +339,15 @@ struct ResidualFetchTests {
                 let count = step % 300
                 switch Int.random(in: 0...5, using: &generator) {
                 case 0:
-                    places.forget(key, 3)
+                    places.forget(key, root: 3)
                     model[key] = nil
                 case 1:
-                    places.replace(.init(rebasing: bytes[..<count]), at: key, 3)
+                    places.replace(.init(rebasing: bytes[..<count]), at: key, root: 3)
                     // Replacing the bytes of a forgotten key may bring them back, so it is
                     // forgotten again.
-                    if model[key] != nil { model[key] = count } else { places.forget(key, 3) }
+                    if model[key] != nil { model[key] = count } else { places.forget(key, root: 3) }
                 default:
-                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, 3) == (model[key] == nil))
+                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, root: 3) == (model[key] == nil))
                     if model[key] == nil { model[key] = count }
                 }
                 if step % 7000 == 6999 {
@@ -355,8 +355,8 @@ struct ResidualFetchTests {
                     model = [:]
                 }
                 let asked = Int64.random(in: 0...700, using: &generator)
-                #expect(places.bytes(of: asked, 3)?.count == model[asked])
-                #expect(places.bytes(of: asked, 4) == nil)
+                #expect(places.bytes(of: asked, root: 3)?.count == model[asked])
+                #expect(places.bytes(of: asked, root: 4) == nil)
             }
         }
     }

@@ -88,7 +88,7 @@ struct RowAggregateTests {
             return
         }
         let fast = try compiler.aggregate(function, of: .keyPath([name]), column: name).0()
-        let plain = GeneralAggregate(function, source)
+        let plain = GeneralAggregate(function, source: source)
         let evaluator = PredicateEvaluator(compiler.program, graph: nil)
         var counts = [Int64](repeating: 0, count: 7)
         var key: Int64 = 0
@@ -101,8 +101,8 @@ struct RowAggregateTests {
                 groups.append(Int.random(in: 0..<groupCount, using: &random))
                 counts[groups[groups.count - 1]] += 1
             }
-            try fast.add(batch, groups, groupCount, evaluator)
-            try plain.add(batch, groups, groupCount, evaluator)
+            try fast.add(batch, groups: groups, groupCount: groupCount, evaluator: evaluator)
+            try plain.add(batch, groups: groups, groupCount: groupCount, evaluator: evaluator)
         }
         for group in 0..<9 {
             let found = Value(fast.value(of: group), kind: .number, model: model)

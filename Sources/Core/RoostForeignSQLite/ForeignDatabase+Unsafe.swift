@@ -63,7 +63,7 @@ package import RoostCore
                 throw StoreError(.outOfResources, "SQLite has no memory to open '\(path)'.")
             }
             guard code == SQLITE_OK else {
-                let error = Self.error(opened, code, path, structureError)
+                let error = Self.error(opened, code: code, path: path, structureError: structureError)
                 _ = sqlite3_close_v2(opened)
                 throw error
             }
@@ -166,7 +166,7 @@ package import RoostCore
         /// Returns the error for a result code, or the reason why the caller stopped the statement.
         package func error(_ code: Int32) -> StoreError {
             if code & 0xFF == SQLITE_INTERRUPT, let reason = interruption?.reason { return reason }
-            return Self.error(handle, code, path, structureError)
+            return Self.error(handle, code: code, path: path, structureError: structureError)
         }
 
         private func check(_ code: Int32) throws(StoreError) {
@@ -177,7 +177,7 @@ package import RoostCore
         ///
         /// Its message may name tables, never values.
         private static func error(
-            _ handle: OpaquePointer, _ code: Int32, _ path: String, _ structureError: StoreError?
+            _ handle: OpaquePointer, code: Int32, path: String, structureError: StoreError?
         ) -> StoreError {
             let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "error \(code)"
             let underlying = ForeignDatabaseFailure(code: sqlite3_extended_errcode(handle), message: text)

@@ -40,7 +40,7 @@ struct JSONKeyStack {
         var slot = Int(truncatingIfNeeded: hash >> 20) & mask
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
-            if index >= first, entries[index].hash == hash, isEqual(index, key) { return false }
+            if index >= first, entries[index].hash == hash, isEqual(index, key: key) { return false }
             slot = (slot + 1) & mask
         }
         slots[slot] = Int32(truncatingIfNeeded: entries.count)
@@ -49,7 +49,7 @@ struct JSONKeyStack {
         return true
     }
 
-    private func isEqual(_ index: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+    private func isEqual(_ index: Int, key: UnsafeRawBufferPointer) -> Bool {
         let start = entries[index].offset
         let end = index + 1 < entries.count ? entries[index + 1].offset : bytes.count
         return bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[start..<end]).hasSameBytes(as: key) }

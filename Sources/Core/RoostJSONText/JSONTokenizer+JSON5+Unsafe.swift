@@ -88,7 +88,7 @@ extension JSONTokenizer {
     }
 
     /// Reads a key in single quotes or without quotes.
-    mutating func scanJSON5Key(_ byte: UInt8, _ expected: String) throws(JSONSyntaxError) {
+    mutating func scanJSON5Key(_ byte: UInt8, expected: String) throws(JSONSyntaxError) {
         guard byte != UInt8(ascii: "'") else { return try scanString(quote: byte) }
         guard Self.isInName(byte), !JSONNumbers.isDigit(byte) else { throw try unexpected(expected) }
         tokenStart = position

@@ -33,7 +33,7 @@ package struct RecordTextWriter: Sendable {
         /// All elements of composites, with their dotted paths.
         let elements: [Element]
 
-        init(_ name: EntityName, _ layout: RecordLayout, members: [Member], dates: DateForm) {
+        init(_ name: EntityName, layout: RecordLayout, members: [Member], dates: DateForm) {
             var head = TextBuffer()
             head.append("{\"entity\": ")
             JSONText.append(name.text, to: &head)
@@ -48,7 +48,7 @@ package struct RecordTextWriter: Sendable {
             elements = members.flatMap(Element.elements)
             var (steps, prefixes): ([Step], [UInt8]) = ([], [])
             for member in members {
-                steps.append(Step(member, layout, prefixStart: prefixes.count, dates: dates))
+                steps.append(Step(member, layout: layout, prefixStart: prefixes.count, dates: dates))
                 prefixes += member.prefix
             }
             (self.steps, self.prefixes) = (steps, prefixes)
@@ -70,7 +70,7 @@ package struct RecordTextWriter: Sendable {
         let prefixStart: Int
         let prefixCount: Int
 
-        init(_ member: Member, _ layout: RecordLayout, prefixStart: Int, dates: DateForm) {
+        init(_ member: Member, layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
             // A kind that the loop over steps leaves to the method for all others.
             kind = field.kind == .date && dates != .seconds ? .composite : field.kind
@@ -129,7 +129,7 @@ package struct RecordTextWriter: Sendable {
     package init(model: ManagedObjectModel, dates: DateForm = .seconds) {
         self.dates = dates
         plans = model.entities.map { entity in
-            Plan(entity.name, entity.layout, members: Self.members(of: entity.layout, below: nil), dates: dates)
+            Plan(entity.name, layout: entity.layout, members: Self.members(of: entity.layout, below: nil), dates: dates)
         }
     }
 
@@ -163,7 +163,7 @@ package struct RecordTextWriter: Sendable {
         text.append(", \"version\": ")
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
-            try appendMembers(of: plan, record, to: &text)
+            try appendMembers(of: plan, record: record, to: &text)
             // No composite of a record made of values is null while an element is not, but its
             // bytes could say so.
             let elements = plan.elements
@@ -182,7 +182,9 @@ package struct RecordTextWriter: Sendable {
     func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)
-        guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
+        guard member.field.kind == .composite else {
+            return try appendValue(of: member.field, record: record, to: &text)
+        }
         text.append(UInt8(ascii: "{"))
         let start = text.count
         let elements = member.elements

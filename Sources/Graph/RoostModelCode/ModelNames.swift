@@ -114,23 +114,24 @@ struct ModelNames {
 
     private static func propertyProblems(_ entity: EntityDescription) -> [ModelProblem] {
         var problems: [ModelProblem] = []
-        func add(_ property: String, _ message: String) {
+        func add(_ property: String, message: String) {
             problems.append(ModelProblem(entity: entity.name, property: property, message: message))
         }
         let relationships = entity.relationships.filter { !$0.isTransient }
         for name in entity.attributes.map(\.name) + relationships.map(\.name) {
             let remedy = "Rename it, and set its renamingIdentifier to '\(name)' so that stores can be migrated."
             if managedObjectMembers.contains(name) {
-                add(name, "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
+                add(name, message: "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
             } else if !SwiftText.isIdentifier(name) {
-                add(name, "the name of property '\(name)' is not a Swift identifier. \(remedy)")
+                add(name, message: "the name of property '\(name)' is not a Swift identifier. \(remedy)")
             }
         }
         for attribute in entity.attributes where attribute.type == .transformable {
             guard let type = attribute.attributeValueClassName, !SwiftTypeName.isType(type) else { continue }
             add(
                 attribute.name,
-                "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
+                message:
+                    "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
             )
         }
         return problems

@@ -40,19 +40,19 @@ package struct BatchProperties {
         var elements: [(composite: RecordLayout.Field, element: RecordLayout.Field)] = []
         var defaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)] =
             []
-        func collect(_ attribute: AttributeDescription, _ path: String) {
+        func collect(_ attribute: AttributeDescription, path: String) {
             for element in attribute.elements {
                 let name = "\(path).\(element.name)"
                 if let marker = layout.field(path), let field = layout.field(name) {
                     if !element.isOptional { elements.append((marker, field)) }
                     if !element.defaultValue.isNull { defaults.append((marker, field, element)) }
                 }
-                collect(element, name)
+                collect(element, path: name)
             }
         }
         for attribute in entity.attributes where attribute.isStored && attribute.derivationExpression == nil {
             if !attribute.isOptional, let field = layout.field(attribute.name) { mandatory.append(field) }
-            collect(attribute, attribute.name)
+            collect(attribute, path: attribute.name)
         }
         for relationship in entity.relationships where !relationship.isToMany && !relationship.declaration.isOptional {
             if let field = layout.field(relationship.name.name) { mandatory.append(field) }
@@ -72,7 +72,7 @@ package struct BatchProperties {
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
-                throw StoreError(.invalidRequest, Self.toMany(relationship, entity, model))
+                throw StoreError(.invalidRequest, Self.toMany(relationship, entity: entity, model: model))
             }
             return .toOne(field, relationship)
         }
@@ -95,8 +95,8 @@ package struct BatchProperties {
     }
 
     private static func toMany(
-        _ relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity,
-        _ model: ManagedObjectModel
+        _ relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity,
+        model: ManagedObjectModel
     ) -> String {
         let remedy =
             if case .derived(let inverse) = relationship.storage {

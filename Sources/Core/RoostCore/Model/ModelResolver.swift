@@ -21,7 +21,7 @@ enum ModelResolver {
         var subentities = entities.map { _ in [Int]() }
         for (number, line) in lineages.enumerated() { for ancestor in line { subentities[ancestor].append(number) } }
 
-        let relationships = resolveRelationships(entities, numbers, lineages)
+        let relationships = resolveRelationships(entities, numbers: numbers, lineages: lineages)
         let (constraints, indexes) = numberedKeys(of: entities)
         let hashes = VersionHash.hashes(
             of: entities, parents: parents, relationships: relationships, recipe: .current)
@@ -98,14 +98,14 @@ enum ModelResolver {
             let ownDrafts =
                 entity.attributes.filter(\.isStored).flatMap { fields(of: $0, prefix: "") }
                 + own.flatMap { fields(of: $0, hasSubentities: subentities[$0.destination].count > 1) }
-            attributes[number] = merged(parent.map { attributes[$0] } ?? [], entity.attributes) {
+            attributes[number] = merged(parent.map { attributes[$0] } ?? [], right: entity.attributes) {
                 precedes($0.name, $1.name)
             }
-            allRelationships[number] = merged(parent.map { allRelationships[$0] } ?? [], own) {
+            allRelationships[number] = merged(parent.map { allRelationships[$0] } ?? [], right: own) {
                 precedes($0.declaration.name, $1.declaration.name)
             }
             drafts[number] = merged(
-                parent.map { drafts[$0] } ?? [], ownDrafts.sorted(by: RecordLayout.Draft.precedes),
+                parent.map { drafts[$0] } ?? [], right: ownDrafts.sorted(by: RecordLayout.Draft.precedes),
                 RecordLayout.Draft.precedes)
         }
         return Inherited(attributes: attributes, relationships: allRelationships, drafts: drafts)
@@ -113,7 +113,7 @@ enum ModelResolver {
 
     /// Merges two sorted lists; of equal elements, those of the left list come first.
     private static func merged<Element>(
-        _ left: [Element], _ right: [Element], _ precedes: (Element, Element) -> Bool
+        _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {
         guard !right.isEmpty else { return left }
         var merged: [Element] = []
@@ -156,7 +156,7 @@ enum ModelResolver {
     }
 
     private static func resolveRelationships(
-        _ entities: [EntityDescription], _ numbers: [String: Int], _ lineages: [[Int]]
+        _ entities: [EntityDescription], numbers: [String: Int], lineages: [[Int]]
     ) -> [ManagedObjectModel.Relationship] {
         var declared: [(source: Int, declaration: RelationshipDescription)] = []
         for (number, entity) in entities.enumerated() {

@@ -14,7 +14,7 @@ extension PersistentStore {
     /// Small batches are gathered into full ones. It takes the memory of at most seven full batches
     /// of records (256 KiB each) and as many of links (128 KiB each).
     public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        try ConcurrentBulkLoader(self, options)
+        try ConcurrentBulkLoader(self, options: options)
     }
 }
 
@@ -34,7 +34,7 @@ final class ConcurrentBulkLoader: BulkLoader {
     private var isOver = false
 
     /// Returns when the store has begun the load.
-    init(_ store: any PersistentStore, _ options: BulkLoadOptions) throws(StoreError) {
+    init(_ store: any PersistentStore, options: BulkLoadOptions) throws(StoreError) {
         (location, model) = (store.location, store.model)
         records = RecordBatch(model: store.model)
         let channel = channel
@@ -43,7 +43,7 @@ final class ConcurrentBulkLoader: BulkLoader {
             do throws(StoreError) {
                 let loader = try store.bulkLoader(options)
                 begun.signal()
-                return try Self.write(from: channel, loader)
+                return try Self.write(from: channel, loader: loader)
             } catch {
                 channel.stop()
                 begun.signal()
@@ -58,7 +58,7 @@ final class ConcurrentBulkLoader: BulkLoader {
 
     /// Loads everything that arrives; nil when the load was given up.
     private static func write(
-        from channel: BatchChannel, _ loader: any BulkLoader
+        from channel: BatchChannel, loader: any BulkLoader
     ) throws(StoreError) -> StoreTally? {
         while true {
             switch channel.receive() {

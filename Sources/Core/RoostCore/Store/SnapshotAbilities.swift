@@ -59,7 +59,7 @@ extension StoreSnapshot {
         if let snapshot = self as? any GroupedLinkSnapshot {
             return try snapshot.groupedLinks(of: relationship, from: ids)
         }
-        return ChainedLinkCursor(self, relationship, ids)
+        return ChainedLinkCursor(self, relationship: relationship, ids: ids)
     }
 
     /// Returns the way in which predicates, orders and rows read the objects around a record.
@@ -83,7 +83,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
     /// The first link of `part` that was not given.
     private var position = 0
 
-    init(_ snapshot: any StoreSnapshot, _ relationship: ManagedObjectModel.Relationship, _ ids: [ObjectID]) {
+    init(_ snapshot: any StoreSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
         (self.snapshot, self.ids, name) = (snapshot, ids, relationship.name)
         part = LinkBatch(relationship: relationship.number)
         super.init(relationship: relationship.number)

@@ -79,10 +79,12 @@ package struct EntryArena: Sendable {
     }
 
     /// The first sixteen bytes of a key as numbers that order like them.
-    static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) { (word(key, 0), word(key, 8)) }
+    static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
+        (word(key, offset: 0), word(key, offset: 8))
+    }
 
     /// Returns eight bytes of a key as a number with the same order; zeros past the end.
-    private static func word(_ key: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let count = key.count - offset
         // SAFETY: all that is read lies before the end of the key.
         if count >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
@@ -110,14 +112,14 @@ package struct EntryArena: Sendable {
                 while end < items.count, items[end].low == items[start].low, items[end].high == items[start].high {
                     end += 1
                 }
-                if end - start > 1 { items[start..<end].sort { Self.precedes($0, $1, in: buffer) } }
+                if end - start > 1 { items[start..<end].sort { Self.precedes($0, right: $1, in: buffer) } }
                 start = end
             }
         }
     }
 
     /// Whether an entry whose first bytes are those of another comes before it.
-    private static func precedes(_ left: Item, _ right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
+    private static func precedes(_ left: Item, right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
         guard let a = entry(at: left.offset, in: buffer), let b = entry(at: right.offset, in: buffer) else {
             return left.offset < right.offset
         }

@@ -32,7 +32,7 @@ package enum DateText {
             }
         }
         guard let zone = reader.zone(), reader.rest.isEmpty else { return nil }
-        return sum(whole - zone, fraction)
+        return sum(whole - zone, fraction: fraction)
     }
 
     /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that no month
@@ -122,7 +122,7 @@ package enum DateText {
     }
 
     /// The double that is nearest to a whole number and the digits of a fraction.
-    private static func sum(_ whole: Int, _ fraction: String) -> Double? {
+    private static func sum(_ whole: Int, fraction: String) -> Double? {
         guard whole < 0, fraction.contains(where: { $0 != "0" }) else { return Double("\(whole).\(fraction)0") }
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }

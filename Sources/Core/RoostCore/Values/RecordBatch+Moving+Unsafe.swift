@@ -75,8 +75,8 @@ extension RecordBatch {
         // SAFETY: the record is of the layout that the moves were made for, and its structure was
         // checked: the ends ascend and do not pass its end. What is written lies in the fixed part,
         // which `beginRecord` has filled.
-        let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, tail.from - 4, as: UInt32.self))
-        let end = Int(RecordReader.load(bytes, tail.from + 4 * (tail.count - 1), as: UInt32.self))
+        let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, offset: tail.from - 4, as: UInt32.self))
+        let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * (tail.count - 1), as: UInt32.self))
         guard arena.count - buildOffset + end - start <= RecordLayout.maximumByteCount else { throw tooLarge }
         let shift = arena.count - buildTailOffset - start
         let fixed = moves.fixedByteCount
@@ -84,7 +84,7 @@ extension RecordBatch {
         let base = buildOffset + tail.to
         arena.withUnsafeMutableBytes { arena in
             for position in 0..<tail.count {
-                let end = Int(RecordReader.load(bytes, tail.from + 4 * position, as: UInt32.self))
+                let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * position, as: UInt32.self))
                 arena.storeBytes(
                     of: UInt32(truncatingIfNeeded: end + shift).littleEndian, toByteOffset: base + 4 * position,
                     as: UInt32.self)

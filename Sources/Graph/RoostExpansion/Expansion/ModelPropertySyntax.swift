@@ -36,7 +36,7 @@
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
         /// Reads a variable; nil if it is not a property of the model, or if it has a problem.
-        init?(_ variable: VariableSyntax, _ problems: inout [ModelClassSyntax.Problem]) {
+        init?(_ variable: VariableSyntax, problems: inout [ModelClassSyntax.Problem]) {
             let head = variable.head
             let count = problems.count
             func report(_ message: String, at byteOffset: Int) {
@@ -120,9 +120,9 @@
                     "'\(name)' is the name of a member of ManagedObject. Rename the property, and set its renamingIdentifier to \"\(name)\" if stores have it.",
                     at: place)
             }
-            inverse = Self.inverse(of: relationship, &problems)
+            inverse = Self.inverse(of: relationship, problems: &problems)
             isRelationship = relationship != nil
-            Self.check(type, name, variable, &problems)
+            Self.check(type, name: name, variable: variable, problems: &problems)
             if let value = variable.initialValue,
                 let found = Self.changingValues.first(where: { value.text.contains($0) })
             {
@@ -135,7 +135,7 @@
 
         /// The last name of the key path or the string after `inverse:`.
         private static func inverse(
-            of attribute: AttributeSyntax?, _ problems: inout [ModelClassSyntax.Problem]
+            of attribute: AttributeSyntax?, problems: inout [ModelClassSyntax.Problem]
         ) -> String? {
             guard let value = attribute?.argument("inverse"), value.text != "nil" else { return nil }
             if let name = StringLiteral.value(of: value.text) { return name }
@@ -155,8 +155,8 @@
 
         /// Checks that the type fits the attributes and the initial value.
         private static func check(
-            _ type: PropertyType, _ name: String, _ variable: VariableSyntax,
-            _ problems: inout [ModelClassSyntax.Problem]
+            _ type: PropertyType, name: String, variable: VariableSyntax,
+            problems: inout [ModelClassSyntax.Problem]
         ) {
             let (head, value) = (variable.head, variable.initialValue)
             func report(_ message: String, at byteOffset: Int?) {

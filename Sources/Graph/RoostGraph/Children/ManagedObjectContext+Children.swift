@@ -68,7 +68,7 @@ extension ManagedObjectContext {
         // What the parent changed before is a step of its own.
         parent.processPendingChanges()
         let present = try parent.core.prepareTaking(core)
-        try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present) }
+        try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present: present) }
         let changed = core.changed
         core.finishSaveToParent()
         for object in changed where !object.flags.contains(.orphan) { object.didSave() }

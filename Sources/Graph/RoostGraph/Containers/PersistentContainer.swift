@@ -42,7 +42,8 @@ public final class PersistentContainer: Sendable {
         }
         base = ContainerBase(
             try ModelClasses(model, types: types),
-            StoreSet(stores, storeOfEntity: try Self.assign(stores, model, configurations)))
+            storeSet: StoreSet(
+                stores, storeOfEntity: try Self.assign(stores, model: model, configurations: configurations)))
     }
 
     /// Creates a container for one store that is already open.
@@ -56,7 +57,7 @@ public final class PersistentContainer: Sendable {
 
     /// Finds the store of each entity.
     private static func assign(
-        _ stores: [Store], _ model: ManagedObjectModel, _ configurations: [String]
+        _ stores: [Store], model: ManagedObjectModel, configurations: [String]
     ) throws(StoreError) -> [Int] {
         guard stores.count > 1 else { return Array(repeating: 0, count: model.entities.count) }
         guard configurations.count == stores.count else {
@@ -272,7 +273,7 @@ final class ContainerBase: Sendable {
         }
     }
 
-    init(_ classes: ModelClasses, _ storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
+    init(_ classes: ModelClasses, storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }
 
 /// Keeps the context of the main actor.

@@ -175,11 +175,11 @@ final class GraphCore {
             guard let row = object.row else { continue }
             if object.state.contains(.privateRow) {
                 guard let committed = PrivateRow.committed(row), RowPage.isSparse(committed) else { continue }
-                let copy = fetchedRows.copy(committed, object.tail.byteCount(committed))
+                let copy = fetchedRows.copy(committed, byteCount: object.tail.byteCount(committed))
                 PrivateRow.setCommitted(UnsafeRawPointer(copy), of: UnsafeMutableRawPointer(mutating: row))
                 RowPage.release(committed)
             } else if RowPage.isSparse(row) {
-                object.row = UnsafeRawPointer(fetchedRows.copy(row, Int(object.byteCount)))
+                object.row = UnsafeRawPointer(fetchedRows.copy(row, byteCount: Int(object.byteCount)))
                 RowPage.release(row)
             }
         }
@@ -197,7 +197,7 @@ final class GraphCore {
 
     /// Returns the registered object with a place, or nil.
     @inline(__always)
-    func registered(_ root: Int, _ key: Int64) -> ManagedObject? { registry.find(root, key) }
+    func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
     /// Returns the object with a key: the registered one, or a new fault.
     ///
@@ -205,23 +205,23 @@ final class GraphCore {
     ///   - entity: The number of the object's own entity.
     ///   - key: The key.
     /// - Returns: The object.
-    func object(_ entity: Int, _ key: Int64) -> ManagedObject {
+    func object(_ entity: Int, key: Int64) -> ManagedObject {
         let root = table.root(entity)
-        return registry.find(root, key) ?? makeObject(entity, root, key)
+        return registry.find(root, key: key) ?? makeObject(entity, root: root, key: key)
     }
 
     @inline(__always)
-    func makeObject(_ entity: Int, _ root: Int, _ key: Int64) -> ManagedObject {
+    func makeObject(_ entity: Int, root: Int, key: Int64) -> ManagedObject {
         let object = table.type(entity).init(
             place: ObjectSeat(core: self, entity: UInt16(truncatingIfNeeded: entity), key: key))
-        registry.insert(object, root)
+        registry.insert(object, root: root)
         return object
     }
 
     /// Removes an object that ends from the registry.
     @inline(__always)
     func forget(_ object: ManagedObject) {
-        registry.remove(object, table.root(Int(object.entityNumber)))
+        registry.remove(object, root: table.root(Int(object.entityNumber)))
         if let observation { observation.forget(object) }
     }
 
@@ -239,7 +239,7 @@ final class GraphCore {
     /// Lets an object leave the context.
     ///
     /// Its row stays readable.
-    func orphan(_ object: ManagedObject, _ orphanage: GraphCore) {
+    func orphan(_ object: ManagedObject, orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
         if let observation {
             observation.noteAll(object)
@@ -262,7 +262,7 @@ final class GraphCore {
             results.noteAll()
         }
         let orphanage = orphanage
-        for object in registry.all() { orphan(object, orphanage) }
+        for object in registry.all() { orphan(object, orphanage: orphanage) }
         registry.removeAll()
         changed.removeAll()
         touched.removeAll()
@@ -278,7 +278,7 @@ final class GraphCore {
         results?.note(object)
         observation?.noteAll(object)
         forget(object)
-        orphan(object, orphanage)
+        orphan(object, orphanage: orphanage)
     }
 
     // MARK: Changes
@@ -297,7 +297,7 @@ final class GraphCore {
             if isTracking, let undoRecord, !object.state.contains(.touched) { noteRow(of: object, in: undoRecord) }
             leaveFlight(object)
         } else if !object.state.contains(.privateRow) {
-            let copy = privateRows.copy(row, count)
+            let copy = privateRows.copy(row, byteCount: count)
             PrivateRow.setCommitted(row, of: copy)
             if isTracking, let undoRecord {
                 RowPage.retain(row)
@@ -309,7 +309,7 @@ final class GraphCore {
             if let undoRecord { noteRow(of: object, in: undoRecord) }
             if !object.flags.contains(.inserted) {
                 // What the event began with, for `changedValuesForCurrentEvent`.
-                let copy = privateRows.copy(row, count)
+                let copy = privateRows.copy(row, byteCount: count)
                 PrivateRow.setCommitted(nil, of: copy)
                 let extra = object.requireExtra()
                 if let old = extra.eventRow { RowPage.release(old) }
@@ -323,7 +323,7 @@ final class GraphCore {
     /// Gives an object whose row is being saved a copy, whose committed row the row will be.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
-        let copy = privateRows.copy(row, Int(object.byteCount))
+        let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
         // The copy takes over the count of the committed row.
         PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
@@ -334,7 +334,7 @@ final class GraphCore {
     /// Notes what the row of a changed object is, for undo.
     private func noteRow(of object: ManagedObject, in record: UndoRecord) {
         guard let row = object.row else { return }
-        let copy = privateRows.copy(row, Int(object.byteCount))
+        let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
         PrivateRow.setCommitted(nil, of: copy)
         record.note(copy, of: object, isPrivate: true)
     }
@@ -371,11 +371,11 @@ final class GraphCore {
 
     /// Replaces the bytes of a field in the tail.
     func replaceTail(
-        of object: ManagedObject, _ row: UnsafeRawPointer, _ field: Int, _ offset: Int,
+        of object: ManagedObject, row: UnsafeRawPointer, field: Int, offset: Int,
         with bytes: UnsafeRawBufferPointer?
     ) {
         let layout = object.tail
-        let (start, end) = RowAccess.tailRange(row, offset, layout)
+        let (start, end) = RowAccess.tailRange(row, byteOffset: offset, layout: layout)
         let count = Int(object.byteCount) + (bytes?.count ?? 0) - (end - start)
         guard count <= RecordLayout.maximumByteCount else {
             return latch(
@@ -385,7 +385,7 @@ final class GraphCore {
                 ))
         }
         let copy = privateRows.allocate(count)
-        RowAccess.replaceTail(of: row, field, offset, layout, with: bytes, into: copy)
+        RowAccess.replaceTail(of: row, field: field, byteOffset: offset, layout: layout, with: bytes, into: copy)
         PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
         object.row = UnsafeRawPointer(copy)
         object.byteCount = UInt32(truncatingIfNeeded: count)
@@ -395,7 +395,7 @@ final class GraphCore {
     /// Gives an object another content, as a private row, without following references.
     func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, touch(object), let old = object.row else { return }
-        let copy = privateRows.copy(base, bytes.count)
+        let copy = privateRows.copy(base, byteCount: bytes.count)
         PrivateRow.setCommitted(PrivateRow.committed(old), of: copy)
         object.row = UnsafeRawPointer(copy)
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
@@ -407,7 +407,7 @@ final class GraphCore {
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         results?.suspect(object)
-        let copy = fetchedRows.copy(base, bytes.count)
+        let copy = fetchedRows.copy(base, byteCount: bytes.count)
         object.replaceRow(by: UnsafeRawPointer(copy))
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
         object.extra?.decoded.removeAll()

@@ -41,17 +41,17 @@ struct IsolationCheck {
     func check(_ context: String?) {
         switch owner {
         case .mainActor:
-            MainActor.preconditionIsolated(Self.message(context, "the main actor"))
+            MainActor.preconditionIsolated(Self.message(context, owner: "the main actor"))
         case .thread(let thread, let name):
             guard pthread_equal(pthread_self(), thread) == 0 else { return }
-            let message = Self.message(context, name)
+            let message = Self.message(context, owner: name)
             // An optimized build does not print the message of a failed precondition.
             FileHandle.standardError.write(Data("\(message)\n".utf8))
             preconditionFailure(message)
         }
     }
 
-    private static func message(_ context: String?, _ owner: String) -> String {
+    private static func message(_ context: String?, owner: String) -> String {
         """
         The context '\(context ?? "without a name")' belongs to \(owner), and was used outside of it. \
         Objects stay with their context: pass the ID, and use it there in 'perform'. Building the program in \

@@ -165,7 +165,7 @@ extension GraphCore {
                 guard let extra = object.extra else { continue }
                 for index in extra.members.indices where extra.members[index].relationship == relationship.number {
                     for key in keys where extra.members[index].state.knows(key) == true {
-                        observation?.note(object, .members(relationship.number))
+                        observation?.note(object, property: .members(relationship.number))
                         extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
                     }
                 }
@@ -180,7 +180,7 @@ extension GraphCore {
             var batch = RecordBatch(model: model)
             try openReader().graph(ofEntity: root).read(group.map(\.key), inHierarchyOf: root, into: &batch)
             for index in 0..<batch.count {
-                if let object = registered(root, batch.key(at: index)) { found.insert(object) }
+                if let object = registered(root, key: batch.key(at: index)) { found.insert(object) }
             }
         }
         return found
@@ -225,7 +225,7 @@ extension GraphCore {
     }
 
     /// Lets undo know that an object has another committed row than before; releases the former one.
-    func noteForeignRow(of object: ManagedObject, _ former: UnsafeRawPointer?) {
+    func noteForeignRow(of object: ManagedObject, former: UnsafeRawPointer?) {
         guard let former else { return }
         if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
         RowPage.release(former)
@@ -236,20 +236,21 @@ extension GraphCore {
     /// - Returns: Whether the object had another version, and what remains to be done about its
     ///   references.
     func take(
-        _ record: Record, _ object: ManagedObject
+        _ record: Record, object: ManagedObject
     ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {
         guard !object.flags.contains(.inFlight) else { return (false, []) }
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         if !deletedElsewhere.isEmpty { deletedElsewhere.remove(ObjectPlace(root: object.root, key: object.key)) }
-        if isMissing { observation?.note(object, .deletion) }
+        if isMissing { observation?.note(object, property: .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }
         // An object that was deleted and inserted again begins with version 1, so that its content counts too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
                 bytes.baseAddress.map {
-                    RowAccess.haveEqualContent(committed, object.tail.byteCount(committed), $0, bytes.count)
+                    RowAccess.haveEqualContent(
+                        committed, leftCount: object.tail.byteCount(committed), right: $0, rightCount: bytes.count)
                 } ?? false
             })
         {
@@ -257,7 +258,7 @@ extension GraphCore {
         }
         let before = undoStack == nil ? nil : object.committedRow
         if let before { RowPage.retain(before) }
-        defer { noteForeignRow(of: object, before) }
+        defer { noteForeignRow(of: object, former: before) }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)
         else {

@@ -13,7 +13,7 @@ extension ManagedObjectContext {
         core.checkIsolation()
         core.propagateDeletes()
         try core.throwLatched()
-        return ParentSnapshot(self, try core.openReader(), store: 0)
+        return ParentSnapshot(self, reader: try core.openReader(), store: 0)
     }
 
     /// Calls `body` with each object that the next save writes.
@@ -51,6 +51,7 @@ extension GraphCore {
         if hasLinks ?? false { return true }
         guard object.state.contains(.privateRow), let row = object.row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
-        return !RowAccess.haveEqualContent(row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+        return !RowAccess.haveEqualContent(
+            row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 }

@@ -171,11 +171,11 @@ public final class ManagedObjectContext {
             throw StoreError(.invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
         }
         core.checkIsolation()
-        let object = core.makeObject(entity.number, entity.root, core.newKey(entity))
+        let object = core.makeObject(entity.number, root: entity.root, key: core.newKey(entity))
         let bytes = core.table.info(entity.number).newRow
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
-            let row = core.privateRows.copy(base, bytes.count)
+            let row = core.privateRows.copy(base, byteCount: bytes.count)
             PrivateRow.setCommitted(nil, of: row)
             object.row = UnsafeRawPointer(row)
         }
@@ -220,14 +220,14 @@ public final class ManagedObjectContext {
     /// throws; the result is then a fault of the first entity that cannot be read.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
-        return found ?? core.object(0, id.key)
+        return found ?? core.object(0, key: id.key)
     }
 
     func requireObject(_ id: ObjectID) throws(StoreError) -> ManagedObject {
         let entity = try model.requireEntity(id.entity)
-        if let known = core.registered(entity.root, id.key) { return known }
+        if let known = core.registered(entity.root, key: id.key) { return known }
         guard entity.selfAndSubentities.count > 1 else {
-            return core.makeObject(entity.number, entity.root, id.key)
+            return core.makeObject(entity.number, root: entity.root, key: id.key)
         }
         let objects = try core.objects([id.key], destination: entity.number)
         return objects[0]
@@ -242,7 +242,7 @@ public final class ManagedObjectContext {
     ///
     /// Does not read.
     public func registeredObject(for id: ObjectID) -> ManagedObject? {
-        model.entity(id.entity).flatMap { core.registered($0.root, id.key) }
+        model.entity(id.entity).flatMap { core.registered($0.root, key: id.key) }
     }
 
     /// Reads and returns the object for an ID.
@@ -413,7 +413,7 @@ public final class ManagedObjectContext {
             core.turnIntoFault(object)
             core.withoutUndo {
                 core.restoreMembers(of: object)
-                for (relationship, key) in cleared { core.clear(object, relationship, ifItIs: key) }
+                for (relationship, key) in cleared { core.clear(object, relationship: relationship, ifItIs: key) }
             }
             return
         }

@@ -12,7 +12,7 @@ struct RequestReach {
     /// The numbers of the relationships that are followed; nil if a path can begin at any object.
     let followed: [Int]?
 
-    init(_ request: FetchRequest, _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
+    init(_ request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         root = entity.root
         var names = PathNames()
         if let predicate = request.predicate { names.collect(predicate) }

@@ -147,7 +147,7 @@ open class ManagedObject {
         guard state.contains(.privateRow), let row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(byteCount), committed, tail.byteCount(committed))
+            row, leftCount: Int(byteCount), right: committed, rightCount: tail.byteCount(committed))
     }
     /// The number of times the object was written, as of the last read; 0 for a new object.
     public final var version: UInt32 {

@@ -69,7 +69,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
     ) throws(StoreError) where Object: ManagedObjectClass {
-        try self.init(request.request, request.includesPendingChanges, context, path, name)
+        try self.init(
+            request.request, includesPendingChanges: request.includesPendingChanges, context: context, path: path, name)
     }
 
     /// Fetches a result of an entity without a class, and follows it from now on.
@@ -79,11 +80,11 @@ public final class FetchedResultsController<Object: ManagedObject> {
         _ request: FetchRequest, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
     ) throws(StoreError) where Object == ManagedObject {
-        try self.init(request, true, context, path, name)
+        try self.init(request, includesPendingChanges: true, context: context, path: path, name)
     }
 
     private init(
-        _ request: FetchRequest, _ includesPendingChanges: Bool, _ context: ManagedObjectContext, _ path: String?,
+        _ request: FetchRequest, includesPendingChanges: Bool, context: ManagedObjectContext, path: String?,
         _ name: ((Value) -> String)?
     ) throws(StoreError) {
         let compiled = try ResultsRequest(
@@ -94,7 +95,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
                 .invalidModel,
                 "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
         }
-        result = try FollowedResult(context, compiled)
+        result = try FollowedResult(context, request: compiled)
     }
 
     /// The context whose changes the controller follows.

@@ -145,7 +145,7 @@ struct RowPage {
         }
 
         /// Copies a row into the pool.
-        mutating func copy(_ row: UnsafeRawPointer, _ byteCount: Int) -> UnsafeMutableRawPointer {
+        mutating func copy(_ row: UnsafeRawPointer, byteCount: Int) -> UnsafeMutableRawPointer {
             let copy = allocate(byteCount)
             copy.copyMemory(from: row, byteCount: byteCount)
             return copy

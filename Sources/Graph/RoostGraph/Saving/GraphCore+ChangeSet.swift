@@ -82,7 +82,7 @@ extension GraphCore {
                 try links.collect(object)
             }
             guard object.state.contains(.privateRow), let row = object.row else {
-                if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
+                if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, pending: &pending) }
                 return pending.unwritten.append(object)
             }
             let count = Int(object.byteCount)
@@ -90,19 +90,22 @@ extension GraphCore {
             let bytes = UnsafeRawBufferPointer(start: row, count: count)
             let committed = PrivateRow.committed(row)
             if flags.contains(.inserted) {
-                if forCommit { RowAccess.seal(writable, count, key: object.key, version: 1) }
+                if forCommit { RowAccess.seal(writable, byteCount: count, key: object.key, version: 1) }
                 pending.changes.inserts.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.inserted.append(object)
             } else {
                 guard let committed,
                     isPlanted(.writesEqualRows)
-                        || !RowAccess.haveEqualContent(row, count, committed, object.tail.byteCount(committed))
+                        || !RowAccess.haveEqualContent(
+                            row, leftCount: count, right: committed, rightCount: object.tail.byteCount(committed))
                 else {
-                    if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
+                    if object.flags.contains(.detectsConflicts), forCommit {
+                        requireUnchanged(object, pending: &pending)
+                    }
                     return pending.unwritten.append(object)
                 }
                 if forCommit {
-                    RowAccess.seal(writable, count, key: object.key, version: RowAccess.version(committed))
+                    RowAccess.seal(writable, byteCount: count, key: object.key, version: RowAccess.version(committed))
                 }
                 pending.changes.updates.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.updated.append(object)
@@ -111,8 +114,8 @@ extension GraphCore {
             let entity = Int(object.entityNumber)
             if known != entity { (known, ranges) = (entity, object.info.referenceRanges) }
             guard !ranges.isEmpty else { return }
-            if let committed, RowAccess.haveEqualReferences(row, committed, in: ranges) { return }
-            collectNewReferences(object, row, object.info, &newReferences)
+            if let committed, RowAccess.haveEqualReferences(row, right: committed, in: ranges) { return }
+            collectNewReferences(object, row: row, info: object.info, found: &newReferences)
         }
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
@@ -135,7 +138,7 @@ extension GraphCore {
         guard object.state.contains(.privateRow), let row = object.row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+            row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 
     /// Whether a delete rule lets other objects refer to a deleted one.
@@ -143,7 +146,7 @@ extension GraphCore {
         object.info.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
 
-    private func requireUnchanged(_ object: ManagedObject, _ pending: inout PendingChanges) {
+    private func requireUnchanged(_ object: ManagedObject, pending: inout PendingChanges) {
         guard let row = object.committedRow, !isPlanted(.detectsNothing) else { return }
         pending.changes.unchanged.append(
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
@@ -151,16 +154,16 @@ extension GraphCore {
 
     /// Collects the destinations that a row refers to and its committed row does not.
     private func collectNewReferences(
-        _ object: ManagedObject, _ row: UnsafeRawPointer, _ info: EntityInfo, _ found: inout Set<ObjectID>
+        _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {
         let committed = PrivateRow.committed(row)
         for (index, range) in info.referenceRanges.enumerated() {
-            if let committed, RowAccess.haveEqualBytes(row, committed, in: range) { continue }
+            if let committed, RowAccess.haveEqualBytes(row, right: committed, in: range) { continue }
             let field = info.referenceFields[index]
-            guard let (entity, key) = RowAccess.reference(row, field), key > 0 else { continue }
-            if let committed, RowAccess.reference(committed, field)?.key == key { continue }
+            guard let (entity, key) = RowAccess.reference(row, field: field), key > 0 else { continue }
+            if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
-            if let destination = registry.find(root, key) {
+            if let destination = registry.find(root, key: key) {
                 // An object that the same save inserts exists; one that it deletes is reported by the store.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
@@ -193,36 +196,36 @@ private struct LinkChanges {
             let relationship = model.relationships[number]
             guard case .links(let owner, let isFlipped) = relationship.storage else { continue }
             let root = model.entities[relationship.destination].root
-            for key in members.removed where !isGone(root, key) {
-                remove(Link(object.key, key), owner, isFlipped)
+            for key in members.removed where !isGone(root, key: key) {
+                remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
                 // The other end knows the places, and whether the store has the link already.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
-                for key in members.added where !isGone(root, key) {
-                    add(Link(object.key, key), owner, isFlipped, setsOrder: false)
+                for key in members.added where !isGone(root, key: key) {
+                    add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
                 }
                 continue
             }
-            for link in try core.placedLinks(of: object, relationship, isForCommit: isForCommit)
-            where !isGone(root, link.target) {
-                add(link, owner, isFlipped, setsOrder: true)
+            for link in try core.placedLinks(of: object, relationship: relationship, isForCommit: isForCommit)
+            where !isGone(root, key: link.target) {
+                add(link, owner: owner, isFlipped: isFlipped, setsOrder: true)
             }
         }
     }
 
     /// Whether a member will not exist after the commit.
-    private func isGone(_ root: Int, _ key: Int64) -> Bool {
-        core.registered(root, key)?.flags.contains(.deleted) ?? false
+    private func isGone(_ root: Int, key: Int64) -> Bool {
+        core.registered(root, key: key)?.flags.contains(.deleted) ?? false
     }
 
-    private mutating func remove(_ link: Link, _ owner: Int, _ isFlipped: Bool) {
+    private mutating func remove(_ link: Link, owner: Int, isFlipped: Bool) {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         guard seenRemoved[owner, default: []].insert(Link.Ends(link)).inserted else { return }
-        append(link, owner, &removed)
+        append(link, owner: owner, batches: &removed)
     }
 
-    private mutating func add(_ link: Link, _ owner: Int, _ isFlipped: Bool, setsOrder: Bool) {
+    private mutating func add(_ link: Link, owner: Int, isFlipped: Bool, setsOrder: Bool) {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
@@ -235,12 +238,12 @@ private struct LinkChanges {
             }
             return
         }
-        append(link, owner, &added)
+        append(link, owner: owner, batches: &added)
         let count = added.first { $0.relationship == owner }?.links.count ?? 1
         seenAdded[owner, default: [:]][ends] = count - 1
     }
 
-    private func append(_ link: Link, _ owner: Int, _ batches: inout [LinkBatch]) {
+    private func append(_ link: Link, owner: Int, batches: inout [LinkBatch]) {
         if let index = batches.firstIndex(where: { $0.relationship == owner }) {
             batches[index].links.append(link)
         } else {

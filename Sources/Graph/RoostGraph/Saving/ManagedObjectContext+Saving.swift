@@ -37,7 +37,7 @@ extension ManagedObjectContext {
         for position in base.storeSet.stores.indices {
             do throws(StoreError) {
                 if let outcome = try commitChanges(to: position) {
-                    finish(outcome, position)
+                    finish(outcome, position: position)
                     saved.append(base.storeSet.stores[position].location)
                 }
             } catch { throw Self.naming(saved, in: error) }
@@ -86,7 +86,7 @@ extension ManagedObjectContext {
                     let receipt = try await Store.onStoreThread { () throws(StoreError) in
                         try store.persistentStore.commit(changes)
                     }
-                    finish(outcome.with(receipt), position, isInFlight: true)
+                    finish(outcome.with(receipt), position: position, isInFlight: true)
                     saved.append(store.location)
                     break
                 } catch {
@@ -206,7 +206,7 @@ extension ManagedObjectContext {
                 properties = type(of: object).validatedProperties
                 hasProperties = !properties.isEmpty
             }
-            if hasProperties { try validate(properties, of: object, &failures) }
+            if hasProperties { try validate(properties, of: object, failures: &failures) }
             let own = flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
             if !own.isEmpty { failures += own }
         }
@@ -218,19 +218,19 @@ extension ManagedObjectContext {
     }
 
     private func validate(
-        _ properties: [String], of object: ManagedObject, _ failures: inout [ValidationFailure]
+        _ properties: [String], of object: ManagedObject, failures: inout [ValidationFailure]
     ) throws(StoreError) {
         for name in properties {
             var value = try object.value(name)
             let old = value
             do throws(ValidationFailure) {
                 try object.validate(&value, for: name)
-                if value != old { try set(value, name, object) }
+                if value != old { try set(value, name: name, object: object) }
             } catch { failures.append(error) }
         }
     }
 
-    private func set(_ value: Value, _ name: String, _ object: ManagedObject) throws(ValidationFailure) {
+    private func set(_ value: Value, name: String, object: ManagedObject) throws(ValidationFailure) {
         do throws(StoreError) { try object.setValue(value, for: name) } catch {
             throw object.validationFailure(error.message, for: name)
         }
@@ -302,7 +302,7 @@ extension ManagedObjectContext {
         let referring = core.changed.filter { object in
             guard let row = object.row, !object.flags.contains(.deleted) else { return false }
             return object.info.referenceFields.contains { field in
-                guard let (entity, key) = RowAccess.reference(row, field) else { return false }
+                guard let (entity, key) = RowAccess.reference(row, field: field) else { return false }
                 return missing.contains(ObjectPlace(root: model.entities[entity].root, key: key))
             }
         }
@@ -313,13 +313,15 @@ extension ManagedObjectContext {
 
     // MARK: After the commit
 
-    private func finish(_ outcome: Outcome, _ position: Int, isInFlight: Bool = false) {
+    private func finish(_ outcome: Outcome, position: Int, isInFlight: Bool = false) {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
-        core.withoutUndo { core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight) }
+        core.withoutUndo {
+            core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
+        }
         core.closeReader()
-        // A hook can take a deletion back; see `GraphCore.bring(back:_:)`.
+        // A hook can take a deletion back; see `GraphCore.bring(back:note:)`.
         pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }

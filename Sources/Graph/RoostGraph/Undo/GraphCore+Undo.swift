@@ -50,7 +50,9 @@ extension GraphCore {
         let orders = record.orders.map { image in
             // A save can have forgotten the order, which the opposite step needs.
             if !isExact || image.order.current != nil, !image.owner.flags.contains(.orphan) {
-                _ = latching { () throws(StoreError) in try memberKeys(of: image.owner, image.relationship) }
+                _ = latching { () throws(StoreError) in
+                    try memberKeys(of: image.owner, relationship: image.relationship)
+                }
             }
             let state = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
             return state?.order ?? Members.Order(current: nil, appended: [])
@@ -58,37 +60,37 @@ extension GraphCore {
         let targets = indices.filter { record.notes[$0].presence != nil }.map { ($0, record.notes[$0].presence) }
         var returned: [ManagedObject] = []
         for (index, presence) in targets where presence == .present {
-            guard bring(back: record.notes[index].object, &record.notes[index]) else { continue }
+            guard bring(back: record.notes[index].object, note: &record.notes[index]) else { continue }
             returned.append(record.notes[index].object)
         }
-        exchangeRows(record, isExact: isExact, &rest, &kept)
-        for object in returned { joinLists(object, &rest) }
+        exchangeRows(record, isExact: isExact, rest: &rest, kept: &kept)
+        for object in returned { joinLists(object, rest: &rest) }
         // The contents are those at the deletion; links are what they were at the beginning of the event.
-        restoreContents(record, Set(returned), &rest)
-        exchangeLinks(record, isExact: isExact, &rest)
+        restoreContents(record, returned: Set(returned), rest: &rest)
+        exchangeLinks(record, isExact: isExact, rest: &rest)
         show(returned)
         // Before objects leave, which ends their values.
         exchangeTransients(record)
         var gone: [ManagedObject] = []
         for (index, presence) in targets where presence != .present {
-            takeAway(&record.notes[index], &gone, &rest)
+            takeAway(&record.notes[index], gone: &gone, rest: &rest)
         }
         let isAlone = isExact && record.outsideCount == outsideCount
         let taken = isAlone ? [] : gone + takenAway(record)
         let connections = connections(of: taken)
         keepContents(connections, in: record)
-        expel(gone, &rest)
+        expel(gone, rest: &rest)
 
         for (index, image) in record.orders.enumerated() {
-            arrange(List(owner: image.owner, relationship: image.relationship), image.order, &rest)
+            arrange(List(owner: image.owner, relationship: image.relationship), order: image.order, rest: &rest)
             record.orders[index].order = orders[index]
         }
-        for list in rest.lists { arrange(list, nil, &rest) }
+        for list in rest.lists { arrange(list, order: nil, rest: &rest) }
         undoRecord = others
         settlePairs(rest.pairs)
         for (object, relationship, member) in connections {
             let state = member.extra?.members.first { $0.relationship == relationship.inverse }?.state
-            if state?.knows(object.key) != false { disconnect(object, from: member, relationship) }
+            if state?.knows(object.key) != false { disconnect(object, from: member, relationship: relationship) }
         }
         if !taken.isEmpty { _ = latching { () throws(StoreError) in try clearReferences(to: taken) } }
         undoRecord = nil
@@ -98,15 +100,15 @@ extension GraphCore {
             if isExact, record.notes[index].wasChanged { kept.insert(ObjectIdentifier(object)) }
             record.notes[index].wasChanged = object.flags.contains(.changed)
         }
-        noteForResults(record, rest.affected)
-        settle(&rest, kept)
+        noteForResults(record, affected: rest.affected)
+        settle(&rest, kept: kept)
         record.isReversed.toggle()
         (record.commitCount, record.outsideCount) = (commitCount, outsideCount)
         awake(record)
     }
 
     /// Notes the objects of a record, for results that follow.
-    private func noteForResults(_ record: UndoRecord, _ affected: [ManagedObject]) {
+    private func noteForResults(_ record: UndoRecord, affected: [ManagedObject]) {
         guard let results, !isPlanted(.overlooksUndo) else { return }
         record.forEachRow { object, _ in results.note(object) }
         for note in record.notes { results.note(note.object) }
@@ -117,7 +119,7 @@ extension GraphCore {
     // MARK: Rows
 
     private func exchangeRows(
-        _ record: UndoRecord, isExact: Bool, _ rest: inout Rest, _ kept: inout Set<ObjectIdentifier>
+        _ record: UndoRecord, isExact: Bool, rest: inout Rest, kept: inout Set<ObjectIdentifier>
     ) {
         // Neighbors are mostly of one entity, whose facts are looked up once. Rows without references and derived
         // attributes are exchanged as they are.
@@ -132,10 +134,10 @@ extension GraphCore {
             let row = image.pointee.row
             guard let current = object.row, object.extra == nil || object.extra?.hasRowOnly ?? true,
                 object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]), !known.hasDerived,
-                !known.hasLinks || table.haveEqualLinks(row, current, Int(object.entityNumber))
+                !known.hasLinks || table.haveEqualLinks(row, right: current, number: Int(object.entityNumber))
             else {
                 if isExact, image.pointee.wasChanged { kept.insert(ObjectIdentifier(object)) }
-                return exchangeSlowly(object, &image.pointee, object.info, &rest)
+                return exchangeSlowly(object, image: &image.pointee, info: object.info, rest: &rest)
             }
             let isPrivate = object.state.contains(.privateRow)
             let committed = isPrivate ? PrivateRow.committed(current) : current
@@ -143,7 +145,8 @@ extension GraphCore {
             let isClean =
                 committed.map { committed in
                     committed == row
-                        || RowAccess.haveEqualContent(row, Int(count), committed, object.tail.byteCount(committed))
+                        || RowAccess.haveEqualContent(
+                            row, leftCount: Int(count), right: committed, rightCount: object.tail.byteCount(committed))
                 } ?? false
             if isClean, !isPrivate { return }
             // The record takes over the count of the present row, and gives that of its own.
@@ -161,7 +164,7 @@ extension GraphCore {
             } else {
                 var fresh = UnsafeMutableRawPointer(mutating: row)
                 if !image.pointee.isPrivate {
-                    fresh = privateRows.copy(row, Int(count))
+                    fresh = privateRows.copy(row, byteCount: Int(count))
                     RowPage.release(row)
                 }
                 PrivateRow.setCommitted(committed, of: fresh)
@@ -178,7 +181,7 @@ extension GraphCore {
                     rest.hasUnchanged = true
                 }
             } else if !wasChanged {
-                noteChanges(of: object, &rest)
+                noteChanges(of: object, rest: &rest)
             }
             image.pointee.wasChanged = wasChanged
             if isObserved { announce(object) }
@@ -194,19 +197,19 @@ extension GraphCore {
 
     /// Exchanges a row whose references differ, or whose object is not as usual.
     private func exchangeSlowly(
-        _ object: ManagedObject, _ image: inout UndoRecord.RowImage, _ info: EntityInfo, _ rest: inout Rest
+        _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout Rest
     ) {
         let row = image.row
         guard !object.flags.contains(.orphan) else { return }
         if object.row == nil { _ = fire(object) }
         guard let current = object.row, !object.flags.contains(.inaccessible) else { return }
         let wasChanged = object.flags.contains(.changed)
-        let copy = privateRows.copy(current, Int(object.byteCount))
+        let copy = privateRows.copy(current, byteCount: Int(object.byteCount))
         PrivateRow.setCommitted(nil, of: copy)
         let (former, formerCount) = (UnsafeRawPointer(copy), object.byteCount)
-        let target = privateRows.copy(row, Int(image.byteCount))
+        let target = privateRows.copy(row, byteCount: Int(image.byteCount))
         PrivateRow.setCommitted(nil, of: target)
-        keepPlaces(of: object, info, current, in: target)
+        keepPlaces(of: object, info: info, current: current, in: target)
         let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
         setPrivateRow(of: object, to: bytes)
         RowPage.release(UnsafeRawPointer(target))
@@ -222,12 +225,14 @@ extension GraphCore {
         object.extra?.decoded.removeAll()
         for field in info.referenceFields {
             guard let relationship = field.relationship, let now = object.row else { continue }
-            let (old, new) = (RowAccess.reference(former, field), RowAccess.reference(now, field))
+            let (old, new) = (RowAccess.reference(former, field: field), RowAccess.reference(now, field: field))
             guard old?.key != new?.key, let inverse = model.relationships[relationship].inverse else { continue }
             if model.relationships[inverse].isToMany {
-                for owner in [old, new] { if let owner { settleMember(object, field, of: owner, inverse, &rest) } }
+                for owner in [old, new] {
+                    if let owner { settleMember(object, field: field, of: owner, list: inverse, rest: &rest) }
+                }
             } else {
-                let former = old.map { self.object($0.entity, $0.key) }
+                let former = old.map { self.object($0.entity, key: $0.key) }
                 rest.pairs.append(Pair(object: object, relationship: relationship, former: former))
             }
         }
@@ -241,15 +246,15 @@ extension GraphCore {
 
     /// Gives a row the places in ordered lists that are right now: they are not the program's.
     private func keepPlaces(
-        of object: ManagedObject, _ info: EntityInfo, _ current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
+        of object: ManagedObject, info: EntityInfo, current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
     ) {
         for field in info.referenceFields {
             guard let relationship = field.relationship, let place = info.places[relationship] else { continue }
-            let key = RowAccess.reference(row, field)?.key
+            let key = RowAccess.reference(row, field: field)?.key
             let sources = key == nil ? [] : [current, object.committedRow].compactMap { $0 }
-            let source = sources.first { RowAccess.reference($0, field)?.key == key }
-            let isNull = source.map { RowAccess.isNull($0, place.index) } ?? true
-            RowAccess.setNull(isNull, row, place.index)
+            let source = sources.first { RowAccess.reference($0, field: field)?.key == key }
+            let isNull = source.map { RowAccess.isNull($0, field: place.index) } ?? true
+            RowAccess.setNull(isNull, row: row, field: place.index)
             row.storeBytes(
                 of: isNull ? 0 : source?.loadUnaligned(fromByteOffset: place.byteOffset, as: Int64.self) ?? 0,
                 toByteOffset: place.byteOffset, as: Int64.self)
@@ -261,12 +266,12 @@ extension GraphCore {
         _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
     ) throws(StoreError) {
         let (row, object) = (image.row, image.object)
-        func reader(_ row: UnsafeRawPointer, _ count: Int) -> RecordReader {
+        func reader(_ row: UnsafeRawPointer, count: Int) -> RecordReader {
             RecordReader(row: row, byteCount: count, key: object.key, model: model)
         }
-        let before = reader(old, object.tail.byteCount(old))
-        let after = reader(new, object.tail.byteCount(new))
-        let mine = reader(row, Int(image.byteCount))
+        let before = reader(old, count: object.tail.byteCount(old))
+        let after = reader(new, count: object.tail.byteCount(new))
+        let mine = reader(row, count: Int(image.byteCount))
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
         for field in object.info.entity.layout.fields where field.kind != .order {
             let (old, new) = (before.value(field), after.value(field))
@@ -277,7 +282,7 @@ extension GraphCore {
         try batch.append(mine, replacing: replacements)
         batch.withRecord(at: 0) { record in
             guard let base = record.bytes.baseAddress else { return }
-            let fresh = privateRows.copy(base, record.bytes.count)
+            let fresh = privateRows.copy(base, byteCount: record.bytes.count)
             PrivateRow.setCommitted(nil, of: fresh)
             image.row = UnsafeRawPointer(fresh)
             image.byteCount = UInt32(truncatingIfNeeded: record.bytes.count)
@@ -290,24 +295,24 @@ extension GraphCore {
 
     /// Lets a list know whether an object is its member, as the object's row says.
     private func settleMember(
-        _ member: ManagedObject, _ field: RecordLayout.Field, of owner: (entity: Int, key: Int64), _ list: Int,
-        _ rest: inout Rest
+        _ member: ManagedObject, field: RecordLayout.Field, of owner: (entity: Int, key: Int64), list: Int,
+        rest: inout Rest
     ) {
         if isPlanted(.undoesOneSide) { return }
         let isPresent = member.flags.isDisjoint(with: [.orphan, .deleted])
-        let isMember = isPresent && member.row.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+        let isMember = isPresent && member.row.map { RowAccess.reference($0, field: field)?.key == owner.key } ?? false
         let isStored =
             member.flags.isDisjoint(with: [.orphan, .inserted])
-            && member.committedRow.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+            && member.committedRow.map { RowAccess.reference($0, field: field)?.key == owner.key } ?? false
         let difference: Members.Difference = isMember == isStored ? .none : isMember ? .added : .removed
-        guard difference != .none || registered(table.root(owner.entity), owner.key) != nil else { return }
-        let object = object(owner.entity, owner.key)
-        setMember(member.key, of: object, list, isMember: isMember, difference: difference, &rest)
+        guard difference != .none || registered(table.root(owner.entity), key: owner.key) != nil else { return }
+        let object = object(owner.entity, key: owner.key)
+        setMember(member.key, of: object, list: list, isMember: isMember, difference: difference, rest: &rest)
     }
 
     private func setMember(
-        _ key: Int64, of owner: ManagedObject, _ list: Int, isMember: Bool, difference: Members.Difference?,
-        _ rest: inout Rest
+        _ key: Int64, of owner: ManagedObject, list: Int, isMember: Bool, difference: Members.Difference?,
+        rest: inout Rest
     ) {
         guard !owner.flags.contains(.orphan) else { return }
         let isOrdered = model.relationships[list].isOrdered
@@ -326,24 +331,24 @@ extension GraphCore {
         } else {
             extra.members[index].state.remove(key, isOrdered: isOrdered)
         }
-        observation?.note(owner, .members(list))
+        observation?.note(owner, property: .members(list))
         if isOrdered { rest.lists.insert(List(owner: owner, relationship: list)) }
         rest.affected.append(owner)
         announce(owner)
     }
 
     /// Puts the lists of an object that is back, or not there any more, in order.
-    private func joinLists(_ object: ManagedObject, _ rest: inout Rest) {
+    private func joinLists(_ object: ManagedObject, rest: inout Rest) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
             guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse,
-                let owner = RowAccess.reference(row, field), model.relationships[inverse].isToMany
+                let owner = RowAccess.reference(row, field: field), model.relationships[inverse].isToMany
             else { continue }
-            settleMember(object, field, of: owner, inverse, &rest)
+            settleMember(object, field: field, of: owner, list: inverse, rest: &rest)
         }
     }
 
-    private func exchangeLinks(_ record: UndoRecord, isExact: Bool, _ rest: inout Rest) {
+    private func exchangeLinks(_ record: UndoRecord, isExact: Bool, rest: inout Rest) {
         let order = Array(record.links.indices)
         for index in record.isReversed ? order : order.reversed() {
             let link = record.links[index]
@@ -352,25 +357,26 @@ extension GraphCore {
                 link.owner.extra?.members.first { $0.relationship == link.relationship }?.state
             }
             if !isExact, state()?.knows(link.key) == nil {
-                _ = latching { () throws(StoreError) in try memberKeys(of: link.owner, link.relationship) }
+                _ = latching { () throws(StoreError) in try memberKeys(of: link.owner, relationship: link.relationship)
+                }
             }
-            let now = isMember(link.key, of: link.owner, state())
+            let now = isMember(link.key, of: link.owner, state: state())
             record.links[index].wasMember = now
             record.links[index].difference = state()?.difference(of: link.key) ?? .none
             // What is still unknown was not saved since, so the store has it as it had it then.
             if isExact || link.wasMember == nil {
                 setMember(
-                    link.key, of: link.owner, link.relationship, isMember: link.wasMember ?? false,
-                    difference: link.difference, &rest)
+                    link.key, of: link.owner, list: link.relationship, isMember: link.wasMember ?? false,
+                    difference: link.difference, rest: &rest)
             } else if let isMember = link.wasMember, now != isMember {
                 setMember(
-                    link.key, of: link.owner, link.relationship, isMember: isMember, difference: nil, &rest)
+                    link.key, of: link.owner, list: link.relationship, isMember: isMember, difference: nil, rest: &rest)
             }
         }
     }
 
     /// Gives objects that are inserted again after a saved deletion the members that they had.
-    private func restoreContents(_ record: UndoRecord, _ returned: Set<ManagedObject>, _ rest: inout Rest) {
+    private func restoreContents(_ record: UndoRecord, returned: Set<ManagedObject>, rest: inout Rest) {
         for contents in record.contents where returned.contains(contents.owner) {
             guard contents.owner.flags.contains(.inserted) || contents.owner.extra?.isReturning ?? false else {
                 continue
@@ -379,24 +385,25 @@ extension GraphCore {
             if case .links = relationship.storage {
                 for key in contents.keys {
                     setMember(
-                        key, of: contents.owner, contents.relationship, isMember: true, difference: .added, &rest)
+                        key, of: contents.owner, list: contents.relationship, isMember: true, difference: .added,
+                        rest: &rest)
                 }
             }
             guard relationship.isOrdered else { continue }
             arrange(
                 List(owner: contents.owner, relationship: contents.relationship),
-                Members.Order(current: contents.keys, appended: contents.keys), &rest)
+                order: Members.Order(current: contents.keys, appended: contents.keys), rest: &rest)
         }
     }
 
-    private func arrange(_ list: List, _ order: Members.Order?, _ rest: inout Rest) {
+    private func arrange(_ list: List, order: Members.Order?, rest: inout Rest) {
         rest.lists.remove(list)
         guard !list.owner.flags.contains(.orphan), let extra = list.owner.extra,
             let index = extra.members.firstIndex(where: { $0.relationship == list.relationship })
         else { return }
         let order = isPlanted(.undoForgetsOrder) ? nil : order
         extra.members[index].state.arrange(order ?? extra.members[index].state.order)
-        observation?.note(list.owner, .members(list.relationship))
+        observation?.note(list.owner, property: .members(list.relationship))
         rest.affected.append(list.owner)
     }
 
@@ -410,17 +417,21 @@ extension GraphCore {
                 let inverse = model.relationships[relationship].inverse,
                 let field = object.info.references[relationship]
             else { continue }
-            let reference = RowAccess.reference(object.firedRow, field)
-            if let former = pair.former, former.key != reference?.key { clear(former, inverse, ifItIs: object.key) }
+            let reference = RowAccess.reference(object.firedRow, field: field)
+            if let former = pair.former, former.key != reference?.key {
+                clear(former, relationship: inverse, ifItIs: object.key)
+            }
             guard let (entity, key) = reference else { continue }
-            let partner = self.object(entity, key)
+            let partner = self.object(entity, key: key)
             guard partner.flags.isDisjoint(with: [.deleted, .inaccessible]),
                 let back = partner.info.references[inverse]
             else { continue }
-            let other = RowAccess.reference(partner.firedRow, back)
+            let other = RowAccess.reference(partner.firedRow, field: back)
             guard other?.key != object.key else { continue }
-            if let other { clear(self.object(other.entity, other.key), relationship, ifItIs: partner.key) }
-            setReference(of: partner, inverse, to: object)
+            if let other {
+                clear(self.object(other.entity, key: other.key), relationship: relationship, ifItIs: partner.key)
+            }
+            setReference(of: partner, relationship: inverse, to: object)
         }
     }
 
@@ -433,7 +444,7 @@ extension GraphCore {
     /// Brings an object back that was deleted, or whose insertion was undone.
     ///
     /// - Returns: Whether it was not there.
-    private func bring(back object: ManagedObject, _ note: inout UndoRecord.Note) -> Bool {
+    private func bring(back object: ManagedObject, note: inout UndoRecord.Note) -> Bool {
         let now = presence(of: object)
         note.presence = now
         switch now {
@@ -469,7 +480,7 @@ extension GraphCore {
             let removed = keys.filter { extra.members[index].state.difference(of: $0) == .removed }
             guard !removed.isEmpty else { continue }
             extra.members[index].state.retract(removed)
-            observation?.note(list.owner, .members(list.relationship))
+            observation?.note(list.owner, property: .members(list.relationship))
         }
     }
 
@@ -482,15 +493,15 @@ extension GraphCore {
         object.flags = .inserted
         becomeNew(object)
         // A fault for the ID can have been made meanwhile.
-        if let other = registered(object.root, object.key) { leave(other) }
-        registry.insert(object, object.root)
+        if let other = registered(object.root, key: object.key) { leave(other) }
+        registry.insert(object, root: object.root)
     }
 
     /// Makes an object one that no store has.
     func becomeNew(_ object: ManagedObject) {
         guard let row = object.row else { return }
         if !object.state.contains(.privateRow) {
-            let copy = privateRows.copy(row, Int(object.byteCount))
+            let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
             PrivateRow.setCommitted(nil, of: copy)
             object.row = UnsafeRawPointer(copy)
             RowPage.release(row)
@@ -510,7 +521,7 @@ extension GraphCore {
     }
 
     private func takeAway(
-        _ note: inout UndoRecord.Note, _ gone: inout [ManagedObject], _ rest: inout Rest
+        _ note: inout UndoRecord.Note, gone: inout [ManagedObject], rest: inout Rest
     ) {
         let object = note.object
         let now = presence(of: object)
@@ -527,7 +538,7 @@ extension GraphCore {
             changed.append(object)
         }
         observation?.noteAll(object)
-        joinLists(object, &rest)
+        joinLists(object, rest: &rest)
         announce(object)
     }
 
@@ -555,7 +566,8 @@ extension GraphCore {
                 else { continue }
                 let members = latching { () throws(StoreError) in
                     try self.objects(
-                        try destinationKeys(of: object, relationship), destination: relationship.destination)
+                        try destinationKeys(of: object, relationship: relationship),
+                        destination: relationship.destination)
                 }
                 found += (members ?? []).map { (object, relationship, $0) }
             }
@@ -579,13 +591,13 @@ extension GraphCore {
         }
     }
 
-    private func expel(_ objects: [ManagedObject], _ rest: inout Rest) {
+    private func expel(_ objects: [ManagedObject], rest: inout Rest) {
         guard !objects.isEmpty else { return }
         let gone = Set(objects)
         changed.removeAll { gone.contains($0) }
         touched.removeAll { gone.contains($0) }
         for object in objects { expel(object) }
-        for object in objects { joinLists(object, &rest) }
+        for object in objects { joinLists(object, rest: &rest) }
     }
 
     // MARK: State
@@ -598,13 +610,13 @@ extension GraphCore {
             let extra = image.object.requireExtra()
             record.transients[index].value = extra.transients[image.name]
             extra.transients[image.name] = image.value
-            observation?.note(image.object, .transient(image.name))
+            observation?.note(image.object, property: .transient(image.name))
             announce(image.object)
         }
     }
 
     /// Works out which objects have changes now.
-    private func settle(_ rest: inout Rest, _ kept: Set<ObjectIdentifier>) {
+    private func settle(_ rest: inout Rest, kept: Set<ObjectIdentifier>) {
         for object in rest.affected {
             guard object.flags.isDisjoint(with: [.orphan, .inserted, .deleted]) else { continue }
             if object.state.contains(.privateRow), !object.flags.contains(.inFlight), let row = object.row,
@@ -620,7 +632,7 @@ extension GraphCore {
                 || object.extra?.members.contains(where: \.state.hasDifferences) ?? false
                 || kept.contains(ObjectIdentifier(object))
             if isChanged, !object.flags.contains(.changed) {
-                noteChanges(of: object, &rest)
+                noteChanges(of: object, rest: &rest)
             } else if !isChanged, object.flags.contains(.changed) {
                 object.flags.remove(.changed)
                 rest.hasUnchanged = true
@@ -638,7 +650,7 @@ extension GraphCore {
     }
 
     /// Puts an object without changes into the list of changed ones.
-    private func noteChanges(of object: ManagedObject, _ rest: inout Rest) {
+    private func noteChanges(of object: ManagedObject, rest: inout Rest) {
         object.flags.insert(.changed)
         changed.append(object)
         if rest.hasUnchanged { rest.hasRepeated = true }

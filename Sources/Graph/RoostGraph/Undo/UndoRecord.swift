@@ -152,7 +152,7 @@ final class UndoRecord {
     ///   - model: The model.
     ///   - areTemporary: Whether all keys to replace are temporary ones.
     ///   - isOfChild: Whether rows that are not private can have such keys, too.
-    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
+    func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]
             let root = model.entities[model.relationships[link.relationship].destination].root
@@ -161,21 +161,22 @@ final class UndoRecord {
                 owner: link.owner, relationship: link.relationship, key: key, wasMember: link.wasMember,
                 difference: link.difference)
         }
-        func replaced(_ keys: [Int64], _ relationship: Int) -> [Int64] {
+        func replaced(_ keys: [Int64], relationship: Int) -> [Int64] {
             let root = model.entities[model.relationships[relationship].destination].root
             return keys.map { new[ObjectPlace(root: root, key: $0)] ?? $0 }
         }
         for index in orders.indices {
             let relationship = orders[index].relationship
-            orders[index].order.current = orders[index].order.current.map { replaced($0, relationship) }
-            orders[index].order.appended = replaced(orders[index].order.appended, relationship)
+            orders[index].order.current = orders[index].order.current.map { replaced($0, relationship: relationship) }
+            orders[index].order.appended = replaced(orders[index].order.appended, relationship: relationship)
         }
         contents = contents.map {
-            Contents(owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, $0.relationship))
+            Contents(
+                owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, relationship: $0.relationship))
         }
         for image in rows where image.isPrivate || isOfChild {
             image.object.info.replaceKeys(
-                new, in: UnsafeMutableRawPointer(mutating: image.row), model, areTemporary: areTemporary)
+                new, in: UnsafeMutableRawPointer(mutating: image.row), model: model, areTemporary: areTemporary)
         }
     }
 }

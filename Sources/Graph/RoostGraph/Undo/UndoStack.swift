@@ -118,7 +118,7 @@ public final class UndoStack {
         applyRebases()
         guard let step = self[keyPath: source].popLast() else { return }
         let number = clearCount
-        let opposite = exchange(step, context)
+        let opposite = exchange(step, context: context)
         // A hook can have emptied the stack.
         if number == clearCount { self[keyPath: target].append(opposite) }
         finishExchange(context)
@@ -134,7 +134,7 @@ public final class UndoStack {
         if self.context === context { begin(context.core) }
     }
 
-    private func exchange(_ step: Step, _ context: ManagedObjectContext) -> Step {
+    private func exchange(_ step: Step, context: ManagedObjectContext) -> Step {
         let core = context.core
         isExchanging = true
         defer { isExchanging = false }
@@ -211,7 +211,7 @@ public final class UndoStack {
             context.core.endEvent()
             if let own = close() {
                 redoSteps = redo
-                _ = exchange(own, context)
+                _ = exchange(own, context: context)
                 finishExchange(context)
             }
             throw error
@@ -362,7 +362,7 @@ public final class UndoStack {
     func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
-            record.replaceKeys(new, core.model, areTemporary: areTemporary, isOfChild: core.parent != nil)
+            record.replaceKeys(new, model: core.model, areTemporary: areTemporary, isOfChild: core.parent != nil)
         }
     }
 
@@ -385,7 +385,7 @@ public final class UndoStack {
         let count = object.tail.byteCount(new)
         // A row that can still change is copied.
         if object.state.contains(.privateRow), new == object.row {
-            let copy = object.core.privateRows.copy(new, count)
+            let copy = object.core.privateRows.copy(new, byteCount: count)
             PrivateRow.setCommitted(nil, of: copy)
             rebases.append(Rebase(object: object, old: old, new: UnsafeRawPointer(copy)))
         } else {

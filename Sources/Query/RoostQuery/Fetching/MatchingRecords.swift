@@ -49,7 +49,7 @@ package final class MatchingRecords: RecordVisitor {
             var goesOn = true
             let isMore = try source.visit { record in
                 count &+= 1
-                if quick.matches(record, evaluator) { goesOn = body(record) }
+                if quick.matches(record, evaluator: evaluator) { goesOn = body(record) }
                 return goesOn && count < FetchCancellation.stride
             }
             return (isMore, goesOn)
@@ -69,7 +69,7 @@ package final class MatchingRecords: RecordVisitor {
             var goesOn = true
             let isMore = try source.visit { record in
                 count &+= 1
-                if quick.matches(record, evaluator), order.leadingNumber(of: record) <= highest {
+                if quick.matches(record, evaluator: evaluator), order.leadingNumber(of: record) <= highest {
                     goesOn = body(record)
                 }
                 return goesOn && count < FetchCancellation.stride
@@ -106,7 +106,7 @@ package final class MatchingRecords: RecordVisitor {
                 let isMore = try source.visit { record in
                     count &+= 1
                     // Without a branch: whether a record matches cannot be predicted.
-                    matches &+= quick.matches(record, evaluator) ? 1 : 0
+                    matches &+= quick.matches(record, evaluator: evaluator) ? 1 : 0
                     return matches < enough && count < FetchCancellation.stride
                 }
                 return (isMore, matches < enough)

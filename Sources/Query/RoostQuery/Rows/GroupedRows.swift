@@ -32,7 +32,7 @@ final class GroupedRows: RowCursor {
         let records: any RecordCursor
     }
 
-    init(_ plan: RowPlan, _ grouping: RowPlan.Grouping, of source: Source, _ evaluator: PredicateEvaluator) {
+    init(_ plan: RowPlan, grouping: RowPlan.Grouping, of source: Source, evaluator: PredicateEvaluator) {
         (self.grouping, self.source, self.evaluator) = (grouping, source, evaluator)
         columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
         types = grouping.columnTypes
@@ -107,10 +107,12 @@ final class GroupedRows: RowCursor {
             do throws(StoreError) {
                 evaluator.begin(nil)
                 evaluator.prefetch(for: read)
-                for source in grouping.keys { source.prefetch(for: read, evaluator) }
-                try number(read, &numbers)
+                for source in grouping.keys { source.prefetch(for: read, evaluator: evaluator) }
+                try number(read, numbers: &numbers)
                 let count = grouping.isWhole ? 1 : groups.count
-                for aggregate in aggregates { try aggregate.add(read, numbers, count, evaluator) }
+                for aggregate in aggregates {
+                    try aggregate.add(read, groups: numbers, groupCount: count, evaluator: evaluator)
+                }
             } catch {
                 isAtEnd = true
                 throw error.withoutDamagedObject
@@ -136,7 +138,7 @@ final class GroupedRows: RowCursor {
     }
 
     /// Finds the group of each record.
-    private func number(_ batch: RecordBatch, _ numbers: inout [Int]) throws(StoreError) {
+    private func number(_ batch: RecordBatch, numbers: inout [Int]) throws(StoreError) {
         guard !grouping.isWhole else {
             if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }
             if numbers.count < batch.count { numbers += repeatElement(0, count: batch.count - numbers.count) }
@@ -148,10 +150,10 @@ final class GroupedRows: RowCursor {
             batch.withRecord(at: index) { record in
                 evaluator.begin(record)
                 key.removeAll(keepingCapacity: true)
-                for source in grouping.keys { source.append(of: record, evaluator, to: &key) }
+                for source in grouping.keys { source.append(of: record, evaluator: evaluator, to: &key) }
                 let (number, isNew) = groups.insert(key)
                 numbers.append(number)
-                if isNew { keyValues += grouping.keys.map { $0.value(of: record, evaluator) } }
+                if isNew { keyValues += grouping.keys.map { $0.value(of: record, evaluator: evaluator) } }
             }
             try evaluator.requireSuccess()
         }
@@ -178,8 +180,9 @@ final class GroupedRows: RowCursor {
         for (column, kind) in zip(grouping.columns, grouping.columnKinds) {
             switch column {
             case .key(let index): batch.values.append(keys[keys.startIndex + index])
-            case .aggregate(let index): batch.values.append(groupEvaluator.decoded(operands[index], kind))
-            case .expression(let node): batch.values.append(groupEvaluator.decoded(groupEvaluator.value(node), kind))
+            case .aggregate(let index): batch.values.append(groupEvaluator.decoded(operands[index], kind: kind))
+            case .expression(let node):
+                batch.values.append(groupEvaluator.decoded(groupEvaluator.value(node), kind: kind))
             }
         }
         batch.count += 1

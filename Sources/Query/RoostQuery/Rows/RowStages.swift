@@ -62,7 +62,7 @@ final class SortedRows: RowCursor {
                 keys.append { key in
                     for level in levels {
                         let start = key.count
-                        OrderedBytes.append(batch[row, level.column], level.options, model, to: &key)
+                        OrderedBytes.append(batch[row, level.column], options: level.options, model: model, to: &key)
                         if !level.isAscending { OrderedBytes.complement(&key, from: start) }
                     }
                 }
@@ -95,7 +95,7 @@ final class DistinctRows: RowCursor {
     private var read = RowBatch()
     private var key: [UInt8] = []
 
-    init(_ source: any RowCursor, _ model: ManagedObjectModel) {
+    init(_ source: any RowCursor, model: ManagedObjectModel) {
         (self.source, self.model) = (source, model)
         (columns, types) = (source.columns, source.types)
     }
@@ -107,7 +107,9 @@ final class DistinctRows: RowCursor {
             guard try source.next(into: &read) else { return false }
             for row in 0..<read.count {
                 key.removeAll(keepingCapacity: true)
-                for column in columns.indices { OrderedBytes.append(read[row, column], [], model, to: &key) }
+                for column in columns.indices {
+                    OrderedBytes.append(read[row, column], options: [], model: model, to: &key)
+                }
                 if seen.insert(key).isNew { batch.append(read, at: row) }
             }
         }

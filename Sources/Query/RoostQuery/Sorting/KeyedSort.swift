@@ -75,8 +75,8 @@ final class KeyedSort {
                 failure = error
             }
             made.removeAll()
-            try makeKeys(read, &made)
-            for index in 0..<read.count where isWanted(made, index, key: read.key(at: index)) {
+            try makeKeys(read, made: &made)
+            for index in 0..<read.count where isWanted(made, index: index, key: read.key(at: index)) {
                 kept.append(read, at: index)
                 keys.append(made, at: index)
             }
@@ -86,12 +86,12 @@ final class KeyedSort {
         }
     }
 
-    private func makeKeys(_ records: RecordBatch, _ made: inout SortKeys) throws(StoreError) {
+    private func makeKeys(_ records: RecordBatch, made: inout SortKeys) throws(StoreError) {
         evaluator.begin(nil)
-        maker.prepare(records, evaluator)
+        maker.prepare(records, evaluator: evaluator)
         records.forEachRecord { record in
             evaluator.begin(nil)
-            made.append { maker.append(record, evaluator, to: &$0) }
+            made.append { maker.append(record, evaluator: evaluator, to: &$0) }
         }
         do throws(StoreError) {
             try evaluator.requireSuccess()
@@ -102,9 +102,9 @@ final class KeyedSort {
         }
     }
 
-    private func isWanted(_ made: SortKeys, _ index: Int, key: Int64) -> Bool {
+    private func isWanted(_ made: SortKeys, index: Int, key: Int64) -> Bool {
         guard bound.count > 0 else { return true }
-        let order = made.order(index, bound, 0)
+        let order = made.order(index, other: bound, otherIndex: 0)
         return order < 0 || order == 0 && key < boundKey
     }
 

@@ -34,7 +34,7 @@ package struct RecordSortOrder: Sendable {
         var made: [SortKeyMaker.Level] = []
         var needsKeys = false
         for descriptor in request.sortDescriptors {
-            let level = try Self.level(descriptor, entity, model)
+            let level = try Self.level(descriptor, entity: entity, model: model)
             made.append(level)
             needsKeys = needsKeys || !level.path.steps.isEmpty || !level.options.isEmpty
             for number in model.entities.indices {
@@ -54,7 +54,7 @@ package struct RecordSortOrder: Sendable {
     ) throws(StoreError) -> [SortKeyMaker.Level] {
         let entity = try model.requireEntity(request.entity)
         var made: [SortKeyMaker.Level] = []
-        for descriptor in request.sortDescriptors { made.append(try level(descriptor, entity, model)) }
+        for descriptor in request.sortDescriptors { made.append(try level(descriptor, entity: entity, model: model)) }
         return made
     }
 
@@ -66,7 +66,7 @@ package struct RecordSortOrder: Sendable {
     private init() { (levels, entityCount, maker) = (Self.noLevels, 0, nil) }
 
     private static func level(
-        _ descriptor: FetchRequest.SortDescriptor, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ descriptor: FetchRequest.SortDescriptor, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) throws(StoreError) -> SortKeyMaker.Level {
         let path = try ResolvedPath(descriptor.key.names, from: entity.number, model: model)
         guard path.relationships.allSatisfy({ !$0.isToMany }) else {
@@ -106,8 +106,8 @@ package struct RecordSortOrder: Sendable {
             guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
             // References have no order, so no level needs the root of a destination.
             let order = Self.order(
-                PredicateOperand(left, leftSlot, destinationRoot: -1),
-                PredicateOperand(right, rightSlot, destinationRoot: -1))
+                PredicateOperand(left, slot: leftSlot, destinationRoot: -1),
+                PredicateOperand(right, slot: rightSlot, destinationRoot: -1))
             if order != 0 { return a.isAscending ? order < 0 : order > 0 }
         }
         return left.key < right.key

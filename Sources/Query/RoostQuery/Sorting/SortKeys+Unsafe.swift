@@ -30,7 +30,7 @@ struct SortKeys: Sendable {
 
     /// Negative, zero or positive as the key at `index` comes before, equals or comes after that of
     /// `other` at `otherIndex`.
-    func order(_ index: Int, _ other: SortKeys, _ otherIndex: Int) -> Int {
+    func order(_ index: Int, other: SortKeys, otherIndex: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             other.bytes.withUnsafeBytes { otherBytes in
                 PredicateOperand.order(

@@ -147,6 +147,6 @@ final class PredicateProgram: @unchecked Sendable {
     /// Returns the field of an object whose record is of an entity; null if the entity lacks it.
     func operand(_ slots: Int, in record: RecordReader) -> PredicateOperand {
         guard let place = places[slots + record.entityNumber] else { return .null }
-        return PredicateOperand(record, place.slot, destinationRoot: place.destinationRoot)
+        return PredicateOperand(record, slot: place.slot, destinationRoot: place.destinationRoot)
     }
 }

@@ -19,7 +19,7 @@ struct FieldComparison {
     init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
             case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
-            Self.isComparable(field.kind, comparison.operator, value, comparison.options)
+            Self.isComparable(field.kind, operation: comparison.operator, value: value, options: comparison.options)
         else { return nil }
         self.entity = entity.number
         self.field = field
@@ -49,8 +49,8 @@ struct FieldComparison {
 
     /// Whether a field and a value can be compared, and that is all there is to it.
     private static func isComparable(
-        _ kind: RecordLayout.Field.Kind, _ operation: FetchRequest.Comparison.Operator, _ value: Value,
-        _ options: FetchRequest.Comparison.Options
+        _ kind: RecordLayout.Field.Kind, operation: FetchRequest.Comparison.Operator, value: Value,
+        options: FetchRequest.Comparison.Options
     ) -> Bool {
         let isEquality: Bool
         switch operation {

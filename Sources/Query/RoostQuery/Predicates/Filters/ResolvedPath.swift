@@ -90,7 +90,7 @@ package struct ResolvedPath: Sendable {
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1
             } else {
-                end = .field(try Self.field(Array(path), of: current, model, spelling))
+                end = .field(try Self.field(Array(path), of: current, model: model, spelling))
                 position += path.count
             }
             if position < names.count {
@@ -154,7 +154,7 @@ package struct ResolvedPath: Sendable {
     }
 
     private static func field(
-        _ names: [String], of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        _ names: [String], of entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
         _ spelling: (String) -> String
     ) throws(StoreError) -> RecordLayout.Field {
         let name = names.joined(separator: ".")
