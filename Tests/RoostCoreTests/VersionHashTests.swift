@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Version hashes")
 struct VersionHashTests {
-    /// One setting, and whether it decides about stored data (reference §1.8).
+    /// One setting, and whether it affects stored data.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let isHashed: Bool

@@ -125,7 +125,10 @@ extension AttributeDescription {
         Self(name, type: .uri, isOptional: isOptional)
     }
 
-    /// A value that the codec of that name turns into bytes; nil for the default codec.
+    /// The bytes of an encoded value.
+    ///
+    /// Contexts encode a `Codable` value as JSON. The model keeps the name of a `transformer`,
+    /// which is not applied.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {

@@ -26,7 +26,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var elements: [AttributeDescription]
     /// The expression of a derived attribute (`articles.@count`); nil for an ordinary one.
     package var derivationExpression: String? = nil
-    /// The codec that turns a transformable value into bytes; nil for the default one.
+    /// The name of Core Data's value transformer, which is kept and not applied.
     package var valueTransformerName: String? = nil
     /// The class of a transformable value, as a hint to people.
     package var attributeValueClassName: String? = nil

@@ -1,4 +1,4 @@
-/// The expression of a derived attribute, parsed (reference §1.4).
+/// The parsed expression of a derived attribute.
 package enum DerivationExpression: Hashable, Sendable {
     /// The functions of a string.
     package enum Function: String, Sendable, CaseIterable {

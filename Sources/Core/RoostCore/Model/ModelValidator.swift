@@ -13,7 +13,7 @@ package struct ModelValidator {
     static let maximumInheritedCount = 1_000_000
     /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
-    /// Names that objects have already (reference §1.1).
+    /// The names that every object has already.
     static let reservedNames: Set<String> = [
         "description", "hash", "entity", "objectID", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
         "managedObjectContext", "self",
