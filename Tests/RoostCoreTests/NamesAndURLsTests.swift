@@ -79,20 +79,38 @@ struct NamesAndURLsTests {
         "a bare path is not a store URL", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
     func barePaths(_ text: String) { #expect(StoreLocation(text: text) == nil) }
 
-    @Test("a registry finds store types by name, or by file, and suggests similar names")
-    func registry() throws {
+    private func registry() -> StoreRegistry {
         let registry = StoreRegistry([NamedType(name: "sqlite", recognized: ["odd:name", "music"])])
         registry.register(NamedType(name: "lmdb"))
         registry.register(NamedType(name: "lmdb", recognized: ["replaced"]))
-        #expect(registry.all.map(\.name) == ["sqlite", "lmdb"])
-        #expect(try registry.resolve("lmdb:x") == StoreLocation(type: "lmdb", path: "x"))
-        #expect(try registry.resolve("music") == StoreLocation(type: "sqlite", path: "music"))
-        #expect(try registry.resolve("odd:name") == StoreLocation(type: "sqlite", path: "odd:name"))
-        #expect(try registry.resolve("replaced") == StoreLocation(type: "lmdb", path: "replaced"))
-        let unknown = #expect(throws: StoreError.self) { try registry.resolve("sqlit:x") }
+        return registry
+    }
+
+    @Test("a registry keeps the order of store types, and the last type of a name")
+    func registration() {
+        #expect(registry().all.map(\.name) == ["sqlite", "lmdb"])
+    }
+
+    @Test(
+        "a registry resolves type:path by name, and any other text by the file",
+        arguments: [
+            ("lmdb:x", "lmdb", "x"), ("music", "sqlite", "music"), ("odd:name", "sqlite", "odd:name"),
+            ("replaced", "lmdb", "replaced"),
+        ])
+    func resolution(_ text: String, type: String, path: String) throws {
+        #expect(try registry().resolve(text) == StoreLocation(type: type, path: path))
+    }
+
+    @Test("a registry refuses an unknown store type with the nearest name")
+    func unknownType() {
+        let unknown = #expect(throws: StoreError.self) { try registry().resolve("sqlit:x") }
         #expect(unknown?.code == .unknownStoreType)
         #expect(unknown?.message.contains("'sqlite'") == true)
-        let nothing = #expect(throws: StoreError.self) { try registry.resolve("nothing") }
+    }
+
+    @Test("a registry refuses a path that no store type recognizes")
+    func unrecognizedPath() {
+        let nothing = #expect(throws: StoreError.self) { try registry().resolve("nothing") }
         #expect(nothing?.code == .notAStore)
     }
 
