@@ -15,8 +15,9 @@ package import RoostCore
             case locked
             /// No log exists, and SQLite looks for no other file.
             case immutable
-            /// A write-ahead log exists. SQLite keeps its index in memory, and makes neither a lock
-            /// nor another file.
+            /// A write-ahead log exists.
+            ///
+            /// SQLite keeps its index in memory, and makes neither a lock nor another file.
             case logInMemory
             /// A private copy, in which SQLite may roll a journal back.
             case privateCopy
@@ -48,7 +49,8 @@ package import RoostCore
                 switch mode {
                 case .locked: ("?mode=ro", SQLITE_OPEN_READONLY)
                 case .immutable: ("?mode=ro&immutable=1", SQLITE_OPEN_READONLY)
-                // The VFS without locks has no shared memory either, so that exclusive mode works on a read-only handle.
+                // The VFS without locks has no shared memory either, so that exclusive mode works
+                // on a read-only handle.
                 case .logInMemory: ("?mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY)
                 case .privateCopy: ("?mode=rw", SQLITE_OPEN_READWRITE)
                 }
@@ -72,7 +74,8 @@ package import RoostCore
             _ = sqlite3_extended_result_codes(handle, 1)
             try harden(mode)
             if let interruption {
-                // SAFETY: the pointer is valid as long as the connection: both are properties of this object.
+                // SAFETY: the pointer is valid as long as the connection: both are properties of
+                // this object.
                 sqlite3_progress_handler(
                     handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
                     Unmanaged.passUnretained(interruption).toOpaque())
@@ -231,7 +234,8 @@ package import RoostCore
 
         static func from(_ pointer: UnsafeMutableRawPointer?) -> Interruption {
             guard let pointer else { preconditionFailure("SQLite lost the pointer of its progress handler") }
-            // SAFETY: the connection was given a pointer to an object of this class, which lives longer.
+            // SAFETY: the connection was given a pointer to an object of this class, which lives
+            // longer.
             return Unmanaged<Interruption>.fromOpaque(pointer).takeUnretainedValue()
         }
     }

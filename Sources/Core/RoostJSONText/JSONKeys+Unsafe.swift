@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// The keys of all open objects, to find a key that occurs twice.
 ///
-/// One table for all: objects end in the order opposite to that in which they began, so the keys of
-/// the innermost are the last ones and can be taken out again without holes. Hashes are seeded by
-/// chance: no text can be made to collide.
+/// One table holds the keys of all objects. The innermost object ends first, so its keys are the
+/// last ones, and removing them leaves no holes. The seed of hashes is random, so no text can be
+/// made to collide.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64

@@ -81,7 +81,8 @@ extension JSONText {
     /// shortest one.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
-        // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the range.
+        // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the
+        // range.
         guard magnitude < 1e12, magnitude >= 1e-3 || magnitude == 0 else { return 0 }
         let thousandths = write(magnitude, power: 1000, digits: 3, at: place)
         if thousandths > 0 { return thousandths }

@@ -1,5 +1,6 @@
-// What JSON5 adds to JSON. Strict texts never come here, so that nothing of this costs them more than a comparison.
-// SAFETY: as in the scanning of JSON: `base[end]` is always 0, and no loop passes a 0 without a call of `fill()`.
+// What JSON5 adds to JSON. Strict texts never come here, so that nothing of this costs them more
+// than a comparison. SAFETY: as in the scanning of JSON: `base[end]` is always 0, and no loop
+// passes a 0 without a call of `fill()`.
 
 extension JSONTokenizer {
     // MARK: Space and comments

@@ -21,7 +21,7 @@ package final class SpillFile {
     ///
     /// - Throws: Code `ioFailure`, or `noSpace`, naming the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
-        var failure = SystemFailure(.ioFailure, "There is no directory for temporary files.")
+        var failure = SystemFailure(.ioFailure, "Cannot make a temporary file: no directory was given for it.")
         for directory in directories {
             let random = UInt64.random(in: 0...UInt64.max)
             let path = directory + "/" + Self.namePrefix + String(random, radix: 16) + Self.nameSuffix

@@ -13,10 +13,10 @@ final class RecordDraft {
         var count = 0
     }
 
-    // One thread uses a draft, and nothing that its methods call comes back to it: no access can overlap another, and looking for
-    // that at every value costs more than storing it.
-    // SAFETY: `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that; `tail` has at least
-    // `tailByteCount` bytes, and parts lie in them.
+    // One thread uses a draft, and nothing that its methods call comes back to it: no access can
+    // overlap another, and looking for that at every value costs more than storing it. SAFETY:
+    // `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that;
+    // `tail` has at least `tailByteCount` bytes, and parts lie in them.
     @exclusivity(unchecked) private var record: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0

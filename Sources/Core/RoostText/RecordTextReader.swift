@@ -232,7 +232,8 @@ package struct RecordTextReader {
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
-        // A token of the right kind has the wrong content, and is not to be called the opposite of what is expected.
+        // A token of the right kind has the wrong content, and is not to be called the opposite of
+        // what is expected.
         let found =
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger

@@ -8,8 +8,9 @@ extension RecordTextWriter {
     func appendMembers(
         of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
-        // SAFETY: the structure of the record was checked before its reader was made. It has as many bytes as the layout of its entity requires, each
-        // step refers to its own bytes, and the ends of values in the tail ascend up to the last byte. Prefixes come from the plan.
+        // SAFETY: the structure of the record was checked before its reader was made. It has as
+        // many bytes as the layout of its entity requires, each step refers to its own bytes, and
+        // the ends of values in the tail ascend up to the last byte. Prefixes come from the plan.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span

@@ -3,16 +3,16 @@ package import RoostJSONText
 
 /// Writes records as JSON text: one object on one line for each.
 ///
-/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it.
-/// `{"id": 7, "version": 2, "title": "Blue"}`: key and version come first, then every property that
-/// is not null, in the order of the model's names. Numbers and booleans are JSON's own, a double is
-/// its shortest exact text; `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are what JSON's
-/// numbers cannot say. A decimal is a string of all its digits, a date its seconds since
-/// 2001-01-01, binary data and the stored form of a transformable value base64, a composite an
-/// object of its elements. A to-one relationship is the key of its destination, or `"Entity/key"`
-/// where the destination has subentities, as is every object ID; the place in an ordered inverse is
-/// `relationship#order`. A property called `id` or `version` is written as `id#value` or
-/// `version#value`.
+/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it. `{"id": 7,
+/// "version": 2, "title": "Blue"}`: key and version come first, then every property that is not
+/// null, in the order of the model's names. Numbers and booleans are JSON's own, and a double is
+/// its shortest exact text. The strings `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are
+/// doubles that JSON has no number for. A decimal is a string of all its digits, and a date its
+/// seconds since 2001-01-01. Binary data and the stored form of a transformable value are base64. A
+/// composite is an object of its elements. A to-one relationship is the key of its destination, or
+/// `"Entity/key"` where the destination has subentities, as is every object ID; the place in an
+/// ordered inverse is `relationship#order`. A property called `id` or `version` is written as
+/// `id#value` or `version#value`.
 ///
 /// Names are resolved once, when the writer is made; nothing is allocated per record but what the
 /// text itself needs.
@@ -151,7 +151,7 @@ package struct RecordTextWriter: Sendable {
     /// - Parameters:
     ///   - record: The record.
     ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
-    ///   - text: What is appended to.
+    ///   - text: The text to append to.
     /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid
     ///   UTF-8, a decimal that is not canonical, a reference to an entity that does not exist. The
     ///   text is as it was then.
@@ -164,7 +164,8 @@ package struct RecordTextWriter: Sendable {
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
             try appendMembers(of: plan, record: record, to: &text)
-            // No composite of a record made of values is null while an element is not, but its bytes could say so.
+            // No composite of a record made of values is null while an element is not, but its
+            // bytes could say so.
             let elements = plan.elements
             let elementSpan = elements.span
             for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {

@@ -70,7 +70,7 @@ struct HistoryHeader: Sendable {
 
 /// One part of a transaction: a checksum, its place, in the first part the header, then changes.
 ///
-/// FORMAT.md beside this file draws it.
+/// HISTORY-FORMAT.md describes it.
 struct HistoryPart {
     /// The bytes of changes after which a part ends.
     static let capacityByteCount = 1 << 16

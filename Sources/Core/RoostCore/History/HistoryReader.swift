@@ -80,7 +80,7 @@ package struct HistoryReader {
         guard token.storeUUID == storeUUID else {
             throw StoreError(
                 .invalidRequest,
-                "The history token is one of the store \(token.storeUUID), and this store is \(storeUUID).")
+                "The history token belongs to the store \(token.storeUUID), and this store is \(storeUUID).")
         }
         guard token.position >= settings.start, token.position <= generation.number else { throw .historyExpired }
         guard try !hasGap() else { throw .historyExpired }

@@ -26,9 +26,9 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// Everything that has no short way is a property to set: see ``Adjustable/with(_:)``.
+/// To change any other property, use ``Adjustable/with(_:)``.
 extension AttributeDescription {
-    /// Text; lengths are in characters.
+    /// Text; lengths are in Unicode code points.
     public static func string(
         _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
         maximumLength: Int? = nil
@@ -125,7 +125,10 @@ extension AttributeDescription {
         Self(name, type: .uri, isOptional: isOptional)
     }
 
-    /// A value that the codec of that name turns into bytes; nil for the default codec.
+    /// The bytes of an encoded value.
+    ///
+    /// Contexts encode a `Codable` value as JSON. The model keeps the name of a `transformer`,
+    /// which is not applied.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {

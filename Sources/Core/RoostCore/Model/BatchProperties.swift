@@ -18,8 +18,8 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of mandatory elements, each with the marker of its composite: they must have a
-    /// value where that is there.
+    /// The fields of elements that must have a value if their composite has one, each with its
+    /// marker.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
     /// By field: the marker of the composite that an element is of.
     package let composites: [RecordLayout.Field?]
@@ -105,7 +105,7 @@ package struct BatchProperties {
                 "add and remove its links with a change set"
             }
         return
-            "'\(entity.name).\(relationship.name.name)' leads to many objects, which a batch request cannot set; \(remedy)."
+            "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
     /// The fields that a property's value goes into, each with its own value.
@@ -239,7 +239,7 @@ extension Value {
 }
 
 extension DecimalNumber {
-    /// The same number as an integer; nil when it is none of 64 bits.
+    /// The same number as a 64-bit integer, or nil if it is not one.
     fileprivate var integer: Int64? {
         guard !isNaN, exponent >= 0, exponent < 20 else { return nil }
         var magnitude = mantissa

@@ -78,7 +78,7 @@ private struct ModelComparison {
         (
             "relationships", "relationship",
             [
-                // The inverse enters too, where stores keep it: that is not said by this key alone.
+                // The inverse enters too if stores keep it, which this key alone does not show.
                 "isOptional", "isTransient", "isOrdered", "minCount", "maxCount", "versionHashModifier", "destination",
             ]
         ),
@@ -148,8 +148,7 @@ private struct ModelComparison {
 
     /// The old names of what was renamed, by new names.
     ///
-    /// As for a migration: the renaming identifiers match, where a name stands for one that is
-    /// missing.
+    /// As in a migration, renaming identifiers are compared; without one, the name is compared.
     private static func formerNames(_ old: [String: String?], _ new: [String: String?]) -> [String: String] {
         var byIdentifier: [String: String] = [:]
         for (name, identifier) in old.sorted(by: { $0.key < $1.key }) where new[name] == nil {
@@ -235,7 +234,7 @@ private struct ModelComparison {
                 let changes = changes(old, new: new, except: formerName == nil ? [] : ["renamingIdentifier"])
                 let inverse = changedInverses[name]
                 guard !changes.isEmpty || inverse != nil || formerName != nil else { continue }
-                // What no store keeps enters no hash.
+                // A property that no store keeps does not enter the hash.
                 let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
                 let changesHash =
                     inverse != nil

@@ -67,7 +67,7 @@ extension ModelValidator {
             let elements = Dictionary(attribute.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
             for (name, value) in values.sorted(by: { ModelResolver.precedes($0.key, $1.key) }) {
                 guard let element = elements[name] else {
-                    return "names '\(name)', which is no element of the composite."
+                    return "names '\(name)', which is not an element of the composite."
                 }
                 if let problem = valueProblem(value, of: element, isLimit: false) {
                     return "of the element '\(name)' \(problem)"
@@ -154,7 +154,7 @@ extension ModelValidator {
                 let hint = self.hint(part, among: current.map { propertyNames(of: $0) } ?? elements?.map(\.name) ?? [])
                 add(
                     entities[number].name, property: name,
-                    message: "The derivation expression leads to '\(part)', which does not exist\(hint)")
+                    message: "The derivation expression refers to '\(part)', which does not exist\(hint)")
                 return
             }
             switch property {
@@ -169,7 +169,7 @@ extension ModelValidator {
             case .fetched:
                 add(
                     entities[number].name, property: name,
-                    message: "The derivation expression leads to a fetched property.")
+                    message: "The derivation expression refers to a fetched property.")
                 return
             }
         }

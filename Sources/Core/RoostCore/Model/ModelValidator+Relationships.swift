@@ -7,12 +7,12 @@ extension ModelValidator {
                 entity, property: name,
                 message: "A relationship to one object has no order; make it to-many or not ordered.")
         }
-        if relationship.minCount < 0 { add(entity, property: name, message: "The least count is negative.") }
+        if relationship.minCount < 0 { add(entity, property: name, message: "The minimum count is negative.") }
         if let maxCount = relationship.maxCount {
             if maxCount < 1 {
-                add(entity, property: name, message: "The greatest count is below 1; leave it out for no limit.")
+                add(entity, property: name, message: "The maximum count is below 1; leave it out for no limit.")
             } else if relationship.minCount > maxCount {
-                add(entity, property: name, message: "The least count is greater than the greatest count.")
+                add(entity, property: name, message: "The minimum count is greater than the maximum count.")
             }
         }
         guard let destination = numbers[relationship.destinationEntityName] else {
@@ -25,7 +25,7 @@ extension ModelValidator {
         checkInverse(of: relationship, of: number, destination: destination)
     }
 
-    /// An inverse must be found from here by name and find this relationship back by name.
+    /// Checks that the inverse exists and names this relationship as its own inverse.
     private mutating func checkInverse(of relationship: RelationshipDescription, of number: Int, destination: Int) {
         guard let inverseName = relationship.inverseName else { return }
         let (entity, name) = (entities[number].name, relationship.name)
@@ -47,13 +47,14 @@ extension ModelValidator {
                     "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
             return
         }
-        // Where the inverse leads, this very relationship must be found; a missing entity there is the inverse's problem.
+        // The destination of the inverse must have this very relationship; if it does not exist,
+        // that is the inverse's problem.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(
                 entity, property: name,
                 message:
-                    "The inverse \(place) leads to '\(inverse.destinationEntityName)', which does not have this relationship."
+                    "The inverse \(place) refers to '\(inverse.destinationEntityName)', which does not have this relationship."
             )
         }
     }

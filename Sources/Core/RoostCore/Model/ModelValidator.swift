@@ -13,7 +13,7 @@ package struct ModelValidator {
     static let maximumInheritedCount = 1_000_000
     /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
-    /// Names that objects have already (reference §1.1).
+    /// The names that every object has already.
     static let reservedNames: Set<String> = [
         "description", "hash", "entity", "objectID", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
         "managedObjectContext", "self",
@@ -76,8 +76,9 @@ package struct ModelValidator {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// As the static one, for the first problems: a hint looks at every name, and a hostile model
-    /// has many of both.
+    /// Returns the hint for one of the first problems, and a full stop for later ones.
+    ///
+    /// A hint compares every name, and a hostile model has many names and many problems.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
         problems.count < 100 ? Self.hint(name, among: names) : "."
     }
@@ -103,7 +104,7 @@ package struct ModelValidator {
     /// The names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
-    /// Limits, duplicate names and cycles: what everything else builds on.
+    /// Checks limits, duplicate names and cycles, on which all other checks rely.
     private mutating func checkModel() {
         checkNameLengths()
         guard isBounded else { return }
@@ -128,8 +129,8 @@ package struct ModelValidator {
         }
     }
 
-    /// Reports names that are too long; then nothing else is looked at, since every other problem
-    /// would name them again.
+    /// Reports names that are too long; no other check follows then, because its problems would
+    /// repeat them.
     private mutating func checkNameLengths() {
         for entity in entities {
             if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }

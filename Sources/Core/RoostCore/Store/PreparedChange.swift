@@ -135,7 +135,7 @@ package final class PreparedChange: Sendable {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // By the digits of their places: comparing would take some seventeen comparisons for each.
+        // A radix sort by place: comparing would take about seventeen comparisons for each item.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {

@@ -1,6 +1,6 @@
-// Abilities that a snapshot need not have. Each is a protocol of its own; what programs call is an extension of
-// `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all others. The abilities that take a
-// compiled request are in RoostQuery.
+// Abilities that a snapshot need not have. Each is a protocol of its own; what programs call is an
+// extension of `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all
+// others. The abilities that take a compiled request are in RoostQuery.
 
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {

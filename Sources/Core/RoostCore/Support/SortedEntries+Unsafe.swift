@@ -1,6 +1,6 @@
 internal import RoostSystem
 
-/// Entries one after the other, as a sorter gives them back.
+/// Encoded entries, one after the other, as a sorter returns them.
 package struct EncodedEntries: Sendable {
     private var bytes: [UInt8] = []
 
@@ -28,7 +28,7 @@ package struct EncodedEntries: Sendable {
 
 /// Entries of several groups in one piece of memory.
 ///
-/// The unit in which the sorter takes and gives.
+/// The unit in which the sorter receives and returns entries.
 ///
 /// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length counts the
 /// group. Sorted by group, then key, then value.
@@ -207,7 +207,8 @@ extension [EntryArena.Item] {
             guard (isLow ? differing.low : differing.high) >> shift & 0xFF != 0 else { continue }
             scratch.withUnsafeMutableBufferPointer { target in
                 withUnsafeBufferPointer { source in
-                    // SAFETY: a digit has 256 values, and the places that are counted for them are those of all items, each once.
+                    // SAFETY: a digit has 256 values, and the places that are counted for them are
+                    // those of all items, each once.
                     withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
                         places.initialize(repeating: 0)
                         for item in source { places[Int((isLow ? item.low : item.high) >> shift & 0xFF)] += 1 }

@@ -22,8 +22,9 @@ package struct FieldSlot: Sendable {
         precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
     }
 
-    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure was checked: they have all
-    // bytes of the fixed part, and ends in the tail ascend and do not pass the record's end.
+    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure
+    // was checked: they have all bytes of the fixed part, and ends in the tail ascend and do not
+    // pass the record's end.
 
     @inlinable
     @inline(__always)
@@ -87,7 +88,8 @@ package struct FieldSlot: Sendable {
             (start, count) = (Int(tail) + before, end - before)
         }
         guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
-        // The header lies before every field, so there are eight bytes that end with the field's last one.
+        // The header lies before every field, so there are eight bytes that end with the field's
+        // last one.
         let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
         return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }

@@ -17,7 +17,8 @@ extension RecordBatch {
     ) throws(Failure) -> Result {
         let entry = entries[index]
         return try arena.withUnsafeBytes { (arena) throws(Failure) in
-            // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the arena.
+            // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the
+            // arena.
             let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
             return try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
         }
@@ -303,7 +304,8 @@ extension RecordBatch {
         let tail = buildTailOffset
         arena.withUnsafeMutableBytes { arena in
             for position in first..<last {
-                // SAFETY: the bytes lie between the start of the record and its tail, which the template filled.
+                // SAFETY: the bytes lie between the start of the record and its tail, which the
+                // template filled.
                 arena.storeBytes(of: end, toByteOffset: tail + 4 * position, as: UInt32.self)
             }
         }
@@ -314,8 +316,8 @@ extension RecordBatch {
     mutating func store<T: BitwiseCopyable>(_ value: T, field: RecordLayout.Field) {
         let (offset, bit) = (buildOffset + field.byteOffset, field.index)
         let bitmap = buildOffset + RecordLayout.Header.bitmap + bit >> 3
-        // SAFETY: the slot and the bit of a field of the layout lie in what the template filled; once for both, because each way into the
-        // array looks whether it is shared.
+        // SAFETY: the slot and the bit of a field of the layout lie in what the template filled;
+        // once for both, because each way into the array looks whether it is shared.
         arena.withUnsafeMutableBytes { arena in
             arena[bitmap] &= ~(1 << UInt8(bit & 7))
             arena.storeBytes(of: value, toByteOffset: offset, as: T.self)

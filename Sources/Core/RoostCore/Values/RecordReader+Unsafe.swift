@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A look at one record's bytes, valid only inside the closure it was passed to.
+/// A view of one record's bytes, valid only inside the closure that receives it.
 ///
 /// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave
 /// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``; reading a null field
@@ -10,8 +10,9 @@ public struct RecordReader {
     public let bytes: UnsafeRawBufferPointer
     /// The object's key.
     public let key: Int64
-    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Its maker (a batch, a record, a store's snapshot)
-    // holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
+    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Its
+    // maker (a batch, a record, a store's snapshot) holds the model meanwhile, and the model its
+    // shapes. Counting references would cost more than reading a field.
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
     /// The layout of the record.

@@ -27,8 +27,8 @@ package final class MatchingRecords: RecordVisitor {
     ///
     /// - Parameters:
     ///   - source: The records.
-    ///   - filter: What they must meet.
-    ///   - graph: Where related objects are; see ``ScanningFetch``.
+    ///   - filter: The condition that they must meet.
+    ///   - graph: The related objects; see ``ScanningFetch``.
     package init(_ source: any RecordVisitor, filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
@@ -154,7 +154,8 @@ package final class MatchingRecords: RecordVisitor {
         throw FetchCancellation.error
     }
 
-    /// Asks a candidate about the rest, and shows it if it matches; what `body` returns, or true.
+    /// Checks the other conditions of a candidate and shows it if it matches; returns the result of
+    /// `body`, or true.
     private func show(
         _ candidates: RecordBatch, at index: Int, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {

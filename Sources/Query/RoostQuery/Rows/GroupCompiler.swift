@@ -67,7 +67,7 @@ struct GroupCompiler {
         let term = try compiler.expression(rewritten)
         guard !term.type.isCollection else {
             throw StoreError(
-                .invalidRequest, "The column '\(name)' of '\(entity.name)' leads to many values, and a row has one.")
+                .invalidRequest, "The column '\(name)' of '\(entity.name)' has many values, and a row has one.")
         }
         return (.expression(term.node), term.type.kind, AttributeType(term.type.kind))
     }
@@ -246,7 +246,8 @@ extension FetchRequest.Expression {
         guard case .function(let function, let arguments) = self, function.isOfMany, let argument = arguments.first,
             arguments.count == 1
         else { return nil }
-        // An aggregate of an aggregate is an error that names it, not a function over one object's values.
+        // An aggregate of an aggregate is an error that names it, not a function over one object's
+        // values.
         if try argument.containsAggregate(&compiler) { return (function, argument) }
         return try compiler.isCollection(argument) ? nil : (function, argument)
     }
@@ -301,12 +302,13 @@ extension FetchRequest.Expression {
     /// object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
-        // The last name is what is added up of each object's many; the objects themselves are counted.
+        // The last name is what is added up of each object's many; the objects themselves are
+        // counted.
         let each = name == "@count" || rest.count == 1 ? rest + ["@count"] : rest.dropLast() + [name] + rest.suffix(1)
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
         let whole = name == "@count" ? "sum" : function
         return
-            "'\(rest.joined(separator: "."))' leads to many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
+            "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
     /// The same with functions instead of operators that begin a path: `@sum.length` as

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// A row for each group of the objects of a fetch, in the order of their first objects.
 ///
-/// Reads all objects before the first row, where the store does not know what is made of them.
-/// Memory is one entry for each group; median, mode and standard deviation keep every value.
+/// Reads all objects before the first row, unless the store knows the aggregates without it. Memory
+/// is one entry for each group; median, mode and standard deviation keep every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -25,7 +25,7 @@ final class GroupedRows: RowCursor {
 
     /// The objects that groups are made of.
     struct Source {
-        /// Whom to ask what is made of all objects.
+        /// The snapshot, which may know aggregates of all objects.
         let snapshot: any StoreSnapshot
         let request: CheckedFetchRequest
         /// The records that the request asks for.
@@ -66,10 +66,10 @@ final class GroupedRows: RowCursor {
 
     // MARK: Reading
 
-    /// Asks the store for all there is to know; false where it does not know all of it.
+    /// Asks the store for all aggregates; returns false unless it knows all of them.
     ///
-    /// After an error reading the objects says more: which one is damaged, and what the others are
-    /// made of.
+    /// After an error, reading the objects shows more: which one is damaged, and the aggregates of
+    /// the others.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []

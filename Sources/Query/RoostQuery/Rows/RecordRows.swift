@@ -13,9 +13,9 @@ final class RecordRows: RowCursor {
     /// Makes rows of objects.
     ///
     /// - Parameters:
-    ///   - plan: The columns; what serves the order alone is named by nothing.
+    ///   - plan: The columns; columns that only the order needs have no name.
     ///   - records: The objects.
-    ///   - evaluator: What evaluates expressions, of the plan's program.
+    ///   - evaluator: The evaluator of the plan's program.
     init(_ plan: RowPlan, records: any RecordCursor, evaluator: PredicateEvaluator) {
         (sources, self.records, self.evaluator) = (plan.sources, records, evaluator)
         columns = plan.columns + [String](repeating: "", count: plan.sources.count - plan.columns.count)

@@ -30,13 +30,13 @@ protocol WholeNumberRowAggregate: RowAggregate {
 
 /// An aggregate of a field that the record alone has, which needs no batch.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` passes on to the one group there is; what it has stays in
-    /// registers meanwhile.
+    /// Adds the records that `show` passes on to the only group; its value stays in registers
+    /// meanwhile.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
 extension FieldAggregate {
-    /// Adds the records of a batch to the one group there is.
+    /// Adds the records of a batch to the only group.
     func add(_ batch: RecordBatch) throws(StoreError) {
         try add { (body) throws(StoreError) in batch.forEachRecord(body) }
     }

@@ -41,7 +41,7 @@ struct RowCompiler {
         guard !term.type.isCollection else {
             throw StoreError(
                 .invalidRequest,
-                "The column '\(column)' of '\(entity.name)' leads to many values, and a row has one; write count(…), sum(…) or another function over them."
+                "The column '\(column)' of '\(entity.name)' has many values, and a row has one; write count(…), sum(…) or another function over them."
             )
         }
         return (.expression(term.node, term.type.kind), term.type)

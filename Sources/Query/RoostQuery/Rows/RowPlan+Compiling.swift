@@ -103,7 +103,8 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Says what is wrong with an order by properties, as for objects; without columns in it, the fetch does.
+        // Says what is wrong with an order by properties, as for objects; without columns in it,
+        // the fetch does.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-// What rows go through after they were made: sorting, then each once, then the window of offset and limit.
+// The stages of rows after they were made: sorting, removal of duplicates, then offset and limit.
 
 /// Rows in another order: by keys made of their values, ties as they came.
 ///
@@ -82,7 +82,7 @@ final class SortedRows: RowCursor {
     }
 }
 
-/// Rows that were not there before; of equal ones the first.
+/// A cursor that removes duplicate rows, keeping the first.
 ///
 /// Values are equal as in an order: nulls are, NaNs are, both zeros, and IDs that name one object.
 /// Memory is that of the keys of all rows given.
@@ -117,7 +117,7 @@ final class DistinctRows: RowCursor {
     }
 }
 
-/// Some rows out of the middle.
+/// A cursor over the rows within offset and limit.
 final class WindowedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

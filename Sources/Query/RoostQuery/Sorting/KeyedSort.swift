@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Sorts records by keys that are made once for each of them.
 ///
-/// With a limit it keeps at most about twice as many records as offset and limit ask for, with
-/// their keys; without one all of them.
+/// With a limit, it keeps at most about twice as many records as offset and limit ask for, with
+/// their keys. Without a limit, it keeps all of them.
 final class KeyedSort {
     private let source: MatchingRecords
     private let maker: SortKeyMaker
@@ -96,8 +96,8 @@ final class KeyedSort {
         do throws(StoreError) {
             try evaluator.requireSuccess()
         } catch {
-            // The data that the order needs is lost, and its object is not a record of the result: the fetch cannot
-            // continue.
+            // The data that the order needs is lost, and its object is not a record of the result:
+            // the fetch cannot continue.
             throw error.withoutDamagedObject
         }
     }

@@ -13,8 +13,8 @@ enum OrderedBytes {
     /// - Parameters:
     ///   - slot: The field; of a reference its key, of an object ID the hierarchy too.
     ///   - record: The record.
-    ///   - options: How text is made alike and compared.
-    ///   - key: What is appended to.
+    ///   - options: The options for folding and comparing text.
+    ///   - key: The key to append to.
     @inline(__always)
     static func append(
         _ slot: FieldSlot, of record: RecordReader, options: FetchRequest.Comparison.Options = [],
@@ -54,7 +54,7 @@ enum OrderedBytes {
         }
     }
 
-    /// Appends bytes, and what shows that they end.
+    /// Appends bytes and their terminator.
     @inline(__always)
     static func append(_ bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
         for byte in bytes {
@@ -92,7 +92,7 @@ enum OrderedBytes {
         if number.isNegative { complement(&key, from: start) }
     }
 
-    /// Turns the order of what was appended from `start` on.
+    /// Inverts the order of the bytes from `start` on.
     static func complement(_ key: inout [UInt8], from start: Int) {
         for index in start..<key.count { key[index] = ~key[index] }
     }

@@ -72,7 +72,7 @@ package struct RecordSortOrder: Sendable {
         guard path.relationships.allSatisfy({ !$0.isToMany }) else {
             throw StoreError(
                 .invalidRequest,
-                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path leads to many objects; sort by a path through to-one relationships."
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path has many objects at its end; sort by a path through to-one relationships."
             )
         }
         guard case .field(let field) = path.end, field.kind.hasOrder, let end = RowPath(path, model: model) else {
@@ -104,7 +104,7 @@ package struct RecordSortOrder: Sendable {
             let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
             first += entityCount
             guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
-            // What refers to objects has no order, so no level needs to know where it leads.
+            // References have no order, so no level needs the root of a destination.
             let order = Self.order(
                 PredicateOperand(left, slot: leftSlot, destinationRoot: -1),
                 PredicateOperand(right, slot: rightSlot, destinationRoot: -1))

@@ -9,7 +9,7 @@ struct SortKeys: Sendable {
     /// The number of keys.
     var count: Int { ends.count }
 
-    /// Takes all keys out and keeps the memory.
+    /// Removes all keys and keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)

@@ -95,7 +95,7 @@ extension PredicateCompiler {
         if let text = left.constant?.text, let mirrored = operation.mirrored {
             return try match(right, operation: mirrored, text: text, options: options)
         }
-        // A pattern that is known only on the record can be none.
+        // A pattern that is known only on the record may be invalid.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
@@ -298,7 +298,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The operator that says the same with the sides exchanged, where there is one.
+    /// The operator with the same meaning after the sides are exchanged, if any.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

@@ -99,7 +99,8 @@ extension PredicateCompiler {
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // One to-many relationship of one object reaches each object once; objects further along the path may repeat.
+        // One to-many relationship of one object reaches each object once; objects further along
+        // the path may repeat.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
@@ -154,7 +155,7 @@ extension PredicateCompiler {
             else {
                 let known = FetchRequest.CollectionOperator.allCases.map(\.rawValue)
                 throw invalid(
-                    "'\(name)' cannot stand in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
+                    "'\(name)' cannot be used in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
                 )
             }
             collectionOperator = found
@@ -251,7 +252,7 @@ extension PredicateCompiler {
         }
         guard term.type.isOrdered else {
             throw invalid(
-                "an index in brackets needs an order, which \(describe(term, expression: collection)) has not; ask for [SIZE], or use an ordered relationship."
+                "an index in brackets needs an order, which \(describe(term, expression: collection)) does not have; use [SIZE] or an ordered relationship."
             )
         }
         switch index {

@@ -84,7 +84,7 @@ extension PredicateCompiler {
             if let error = FetchRequest.Expression.registered(name, arguments).readingError { throw error }
             let hint = nearestName(to: name, among: RegisteredFunction.names).map { "did you mean '\($0)'?" }
             throw invalid(
-                "there is no function '\(name)'; \(hint ?? "the program must register it before, with RegisteredFunction.register.")"
+                "the function '\(name)' is not registered; \(hint ?? "register it with RegisteredFunction.register first.")"
             )
         }
         if let count = function.argumentCount, count != arguments.count {

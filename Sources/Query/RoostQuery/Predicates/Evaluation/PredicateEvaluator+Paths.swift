@@ -131,8 +131,8 @@ extension PredicateEvaluator {
         return walk(path, step: step, record: record, visited: visited, body)
     }
 
-    /// A way that ends in null: it is a value unless a to-many relationship would come, which null
-    /// has none of.
+    /// Ends a way at null, which is a value unless a to-many relationship follows: null has no
+    /// destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }

@@ -63,7 +63,8 @@ final class RelatedRecords {
                     isWhole ? missing : Array(missing[start...].prefix(Self.countPerRead)), inHierarchyOf: root,
                     into: &batch)
             } catch {
-                // What was not read is not known to be missing. Nothing is freed: records are being looked at.
+                // What was not read is not known to be missing. Nothing is freed: records are being
+                // looked at.
                 for key in missing[start...] { places.forget(key, root: root) }
                 throw error
             }
@@ -85,8 +86,8 @@ final class RelatedRecords {
     }
 
     private func reader(_ bytes: UnsafeRawBufferPointer, key: Int64) -> RecordReader? {
-        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked; they stay where they are until they
-        // are forgotten, and the model is held here.
+        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked;
+        // they stay where they are until they are forgotten, and the model is held here.
         bytes.isEmpty ? nil : RecordReader(unchecked: bytes, key: key, model: model)
     }
 }
@@ -103,8 +104,8 @@ final class RecordPlaces {
         var address: UnsafeRawPointer?
     }
 
-    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every position is taken modulo their number. At most half of
-    // them are in use, so every search ends at a free one.
+    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every position is taken
+    // modulo their number. At most half of them are in use, so every search ends at a free one.
     // Exclusivity is not checked at run time: nothing is called that could come back here.
     @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var mask: Int
@@ -150,7 +151,7 @@ final class RecordPlaces {
         if places[position].root >= 0 { places[position].count = -1 }
     }
 
-    /// Takes everything out and keeps the memory.
+    /// Removes everything and keeps the memory.
     func removeAll() {
         places.update(repeating: Place(), count: mask + 1)
         usedCount = 0

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// The objects that a path was followed on from, step by step, where following it once more would
-/// find nothing new.
+/// The objects from which a path was followed already, step by step, so that it is not followed
+/// again.
 ///
-/// It remembers a million of them, and so has at most 32 MiB: what comes later is followed as often
-/// as it is reached.
+/// It remembers a million objects, in at most 32 MiB. Paths from later objects are followed each
+/// time.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
@@ -26,7 +26,8 @@ final class VisitedObjects {
         takenCount = 0
         round &+= 1
         guard round == 0 else { return }
-        // After so many rounds their numbers come again, and places of the first ones would look taken.
+        // After so many rounds their numbers come again, and places of the first ones would look
+        // taken.
         places = [Place](repeating: Place(), count: places.count)
         round = 1
     }

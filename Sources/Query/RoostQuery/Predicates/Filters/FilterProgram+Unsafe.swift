@@ -6,7 +6,8 @@ internal import RoostCore
 /// So most of them need neither a stack nor a reference count. Other conditions are left to the
 /// evaluator, whose answers the tests always agree with.
 final class FilterProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program` or `comparisons`, which never change.
+    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program`
+    // or `comparisons`, which never change.
 
     /// A test of a record.
     ///
@@ -36,8 +37,8 @@ final class FilterProgram: @unchecked Sendable {
 
     private let program: PredicateProgram?
     private let comparisons: [FieldComparison]
-    // SAFETY of both: written in `init`, before any other code has the object, and freed in `deinit`. Not in objects of their own, which
-    // every fetch would have to create.
+    // SAFETY of both: written in `init`, before any other code has the object, and freed in
+    // `deinit`. Not in objects of their own, which every fetch would have to create.
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, where its records start.
     private let starts: UnsafeMutableBufferPointer<Int>
@@ -72,7 +73,8 @@ final class FilterProgram: @unchecked Sendable {
     ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
         let starts = Self.starts(program.model)
-        // One for all entities: a hierarchy has many, and what they add must not be copied for each.
+        // One for all entities: a hierarchy has many, and what they add must not be copied for
+        // each.
         var compiler = Compiler(program: program)
         for number in entities {
             compiler.number = number
@@ -149,8 +151,8 @@ final class FilterProgram: @unchecked Sendable {
 
     /// Whether a record is of a wanted entity and meets the conditions.
     ///
-    /// What most programs ask, nothing or one number, is decided without the loop over the steps,
-    /// which takes as long as all other work on a record that is looked at where it is.
+    /// Most programs check nothing or one number. They need no loop over the steps, which takes as
+    /// long as all other work on a record that is read in place.
     @inline(__always)
     func matches(_ record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber
@@ -165,6 +167,8 @@ final class FilterProgram: @unchecked Sendable {
     }
 
     /// Whether a record meets the conditions from a step on.
+    ///
+    /// One long loop without calls: it runs for each record, and a call costs more than a test.
     @inline(never)
     private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start

@@ -97,8 +97,8 @@ enum PredicateOperand {
 
 /// A constant of a predicate, lowered to the form in which it compares; keeps its bytes.
 final class PredicateConstant: @unchecked Sendable {
-    // Proof of Sendable: `memory` is written only in `init`, before any other code has the object, and freed in
-    // `deinit`.
+    // Proof of Sendable: `memory` is written only in `init`, before any other code has the object,
+    // and freed in `deinit`.
     /// The bytes of text and data; nil for any other constant.
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand

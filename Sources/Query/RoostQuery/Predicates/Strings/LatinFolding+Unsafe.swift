@@ -54,7 +54,8 @@ final class LatinFolding: Sendable {
             var (place, end) = (0, 0)
             while place < text.count {
                 guard let bytes = next(text, place: &place) else { return nil }
-                // SAFETY: `end` is at most seven times the code points before, and there is room for seven more bytes and one.
+                // SAFETY: `end` is at most seven times the code points before, and there is room
+                // for seven more bytes and one.
                 room.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
                 end += Int(bytes >> 56)
             }

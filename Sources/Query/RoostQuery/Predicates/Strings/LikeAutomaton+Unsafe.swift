@@ -70,7 +70,8 @@ struct LikeAutomaton: Sendable {
     private func matches(
         _ text: UnsafeRawBufferPointer, words: UnsafeMutableBufferPointer<UInt64>, steps: inout Int
     ) -> Bool {
-        // Only these words can hold bits that matter: after a `*` is reached, the places before it are irrelevant.
+        // Only these words can hold bits that matter: after a `*` is reached, the places before it
+        // are irrelevant.
         var (low, high) = (0, 0)
         var mayBegin = true
         for byte in text {

@@ -16,7 +16,8 @@ extension PredicateBinding {
         guard scope != nil else { return (nil, nil) }
         let (left, right) = (try shape(of: comparison.left), try shape(of: comparison.right))
         switch comparison.operator {
-        // Parts of texts stay text whatever they meet; operands that are not text are refused later.
+        // Parts of texts stay text whatever they meet; operands that are not text are refused
+        // later.
         case .beginsWith, .endsWith, .like, .matches: return (nil, nil)
         case .contains where !left.isMany: return (nil, nil)
         case .isIn where !right.isMany: return (nil, nil)
@@ -122,7 +123,7 @@ extension PredicateBinding {
             throw located(
                 .invalidRequest,
                 message:
-                    "'\(operation.rawValue)' of a group needs the name of an attribute behind it, as in \(operation.rawValue).price.",
+                    "'\(operation.rawValue)' of a group needs the name of an attribute after it, as in \(operation.rawValue).price.",
                 at: place)
         }
         guard names.count > 1 else { return Shape() }

@@ -158,7 +158,8 @@ extension FetchRequest.CastType {
 extension ManagedObjectModel {
     /// Reads `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     package func objectID(_ text: String) -> ObjectID? {
-        // Looked for by its text: an unknown name must not become an entity name for the life of the process.
+        // Looked for by its text: an unknown name must not become an entity name for the life of
+        // the process.
         ObjectID(text: text) { name in entities.first { $0.name.text == name }?.name }
     }
 }

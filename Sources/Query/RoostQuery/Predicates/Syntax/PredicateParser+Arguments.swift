@@ -52,7 +52,7 @@ extension PredicateParser {
             throw tokenizer.error(
                 at: token.position,
                 message:
-                    "There is no argument for \(token.description): \(arguments.count) are given, and more are asked for."
+                    "The argument for \(token.description) is missing; the number of arguments is \(arguments.count)."
             )
         }
         defer { usedArguments += 1 }
@@ -77,7 +77,7 @@ extension PredicateParser {
             )
         }
         return tokenizer.error(
-            at: place, message: "Argument \(usedArguments) is no value for '%\(letters)', which takes \(wanted).")
+            at: place, message: "Argument \(usedArguments) does not fit '%\(letters)', which takes \(wanted).")
     }
 }
 

@@ -78,7 +78,7 @@ extension PredicateParser {
                 try requireDepth(at: token.position)
                 try advance()
                 let (index, depth) = try index()
-                try require("]", what: "']' behind the index")
+                try require("]", what: "']' after the index")
                 part = Part(.element(of: base.operand, index), depth: try above(base.depth, depth, at: place))
             case ".":
                 let base = try value(part, at: place)
@@ -127,7 +127,7 @@ extension PredicateParser {
             throw tokenizer.error(
                 at: place,
                 message:
-                    "There is no collection operator '@\(word)'. \(hint ?? "There are \(known.joined(separator: ", ")).")"
+                    "The collection operator '@\(word)' is unknown. \(hint ?? "The operators are \(known.joined(separator: ", ")).")"
             )
         }
         try advance()
@@ -294,7 +294,7 @@ extension PredicateParser {
         }
         guard let function = FetchRequest.Function(name: name) else {
             if let reason = FetchRequest.Function.refusal(name) {
-                throw tokenizer.unsupported(at: place, message: "'\(name)' is no function of predicates: \(reason).")
+                throw tokenizer.unsupported(at: place, message: "'\(name)' cannot be used in predicates: \(reason).")
             }
             let near =
                 FetchRequest.Function(nameInSQL: name)?.rawValue
@@ -302,11 +302,11 @@ extension PredicateParser {
             throw tokenizer.error(
                 at: place,
                 message:
-                    "There is no function '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "one of the program's own is FUNCTION(value, \"name\").")"
+                    "The function '\(name)' is unknown; \(near.map { "did you mean '\($0)'?" } ?? "call a function of the program as FUNCTION(value, \"name\").")"
             )
         }
         try requireDepth(at: token.position)
-        try require("(", what: "'(' behind the name of a function")
+        try require("(", what: "'(' after the name of a function")
         let (arguments, depth) = try values(upTo: ")")
         let counts = function.argumentCounts
         guard counts.contains(arguments.count) else {
@@ -321,7 +321,7 @@ extension PredicateParser {
     private mutating func open(_ keyword: String) throws(StoreError) {
         try requireDepth(at: token.position)
         try advance()
-        try require("(", what: "'(' behind \(keyword)")
+        try require("(", what: "'(' after \(keyword)")
     }
 
     private mutating func comma() throws(StoreError) { try require(",", what: "A comma") }
@@ -340,7 +340,8 @@ extension PredicateParser {
         }
         try advance()
         try require(")", what: "')'")
-        // The cast of a literal is how a value of that type is written; in brackets, it is done for every object.
+        // The cast of a literal is how a value of that type is written; in brackets, it is done for
+        // every object.
         if isBare, case .literal(let literal, _) = value.operand, literal.isUntyped {
             return Part(.literal(.cast(literal, type), place))
         }

@@ -222,7 +222,8 @@ struct PredicatePrinter {
     ) throws(StoreError) {
         switch operand {
         case .cast(let operand, let type):
-            // A literal in brackets is cast for every object; without them, the cast is the notation of a value.
+            // A literal in brackets is cast for every object; without them, the cast is the
+            // notation of a value.
             let isLiteral = if case .literal = operand { true } else { false }
             text += isLiteral ? "CAST((" : "CAST("
             try print(operand)

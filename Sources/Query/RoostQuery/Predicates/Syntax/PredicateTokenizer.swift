@@ -130,11 +130,11 @@ struct PredicateTokenizer {
         if mark == "$", peek == "#" { advance() }
         guard !isAtInterpolation else { throw interpolationInside(at: position) }
         guard let scalar = peek else {
-            throw error(at: position, message: "The name of \(what) is expected behind the mark.")
+            throw error(at: position, message: "The name of \(what) is expected after the mark.")
         }
         if scalar == "\"" || scalar == "'" { return try string() }
         guard PredicateLanguage.isNameStart(scalar) else {
-            throw error(at: position, message: "The name of \(what) is expected behind the mark.")
+            throw error(at: position, message: "The name of \(what) is expected after the mark.")
         }
         return take(while: PredicateLanguage.isNamePart)
     }
@@ -162,7 +162,7 @@ struct PredicateTokenizer {
         guard ["K", "d", "i", "u", "x", "X", "f", "g", "e", "s", "c"].contains(letters.suffix(1)),
             letters.utf8.count <= 3, peek.map({ !PredicateLanguage.isNamePart($0) }) ?? true
         else {
-            throw error(at: start, message: "Behind '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
+            throw error(at: start, message: "After '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
         }
         return letters
     }
@@ -213,7 +213,7 @@ struct PredicateTokenizer {
         }
         if take(".") {
             let fraction = take { ("0"..."9").contains($0) }
-            guard !fraction.isEmpty else { throw error(at: position, message: "A digit is expected behind the point.") }
+            guard !fraction.isEmpty else { throw error(at: position, message: "A digit is expected after the point.") }
             text += "." + fraction
         }
         if peek == "e" || peek == "E" {
@@ -225,7 +225,7 @@ struct PredicateTokenizer {
             text += exponent
         }
         if let scalar = peek, PredicateLanguage.isNamePart(scalar) {
-            throw error(at: position, message: "An operator is expected behind the number, not a letter.")
+            throw error(at: position, message: "An operator is expected after the number, not a letter.")
         }
         return text
     }
@@ -257,7 +257,7 @@ struct PredicateTokenizer {
         let start = position
         advance()
         guard !isAtInterpolation else { throw interpolationInside(at: position) }
-        guard let letter = peek else { throw error(at: start, message: "An escape is expected behind the backslash.") }
+        guard let letter = peek else { throw error(at: start, message: "An escape is expected after the backslash.") }
         advance()
         switch letter {
         case "\\", "'", "\"", "/": return letter
@@ -294,7 +294,7 @@ struct PredicateTokenizer {
 
     private mutating func code(_ start: String.Index, digits: Int, radix: Int) throws(StoreError) -> Unicode.Scalar {
         guard let scalar = Unicode.Scalar(try unit(start, digits: digits, radix: radix)) else {
-            throw error(at: start, message: "The escape is no character.")
+            throw error(at: start, message: "The escape is not a character.")
         }
         return scalar
     }
