@@ -1,26 +1,24 @@
-// Finds open, public and package functions, and requirements of such protocols, with too many parameters; Scripts/lint
-// calls it.
+// Finds functions with an unlabeled parameter after the first, and open, public and package functions, and requirements
+// of such protocols, with more than five parameters; Scripts/lint calls it.
 //
-// A function has at most one unlabeled parameter, the first, and at most five in all. A trailing closure and a variadic
-// parameter need no label.
+// A trailing closure and a variadic parameter need no label.
 import Foundation
 
-/// Functions whose first two parameters are a pair that labels would only lengthen.
-let pairs: Set<String> = [
-    // A code and its message.
-    "StoreError.swift: init(_:_:damagedObject:underlying:)", "SystemFailure.swift: init(_:_:)",
-    // A key and its value.
+/// The names of two first parameters that need no labels: labels would only lengthen such a call.
+let pairs: Set<[String]> = [
+    ["key", "value"], ["code", "message"], ["status", "message"],
+    // Two of one kind that are compared, combined or exchanged.
+    ["left", "right"], ["first", "second"], ["a", "b"], ["old", "new"],
+]
+
+/// Functions whose first two parameters are another such pair.
+let exceptions: Set<String> = [
+    // A key and its value, whose name says what it is.
     "JSONMembers.swift: add(_:_:)", "JSONNode.swift: init(_:_:)", "JSONNode.swift: init(_:_:keyOffset:)",
-    "ExternalSorter+Unsafe.swift: append(_:_:in:)", "SortedEntries+Unsafe.swift: append(_:_:in:)",
-    "OrderedKeyValueStorage.swift: insert(_:_:in:)", "OrderedKeyValueStorage.swift: append(_:_:in:)",
-    "OrderedKeyValueStorage.swift: put(_:_:in:)",
-    // Two of one kind: what is compared, or the two ends of a link.
-    "LinkBatch.swift: init(_:_:order:inverseOrder:)", "RecordAgreement+Unsafe.swift: holds(_:_:)",
-    "StoreFile+Checks+Unsafe.swift: sameFile(_:_:)", "StoreFile+Names.swift: hasOtherNames(_:_:)",
-    "RecordSortOrder.swift: precedes(_:_:)", "StandardTextOrder+Unsafe.swift: order(_:_:)",
-    // A requirement of the standard library's collections.
-    "OrderedToMany.swift: swapAt(_:_:)",
-    "StoreComparison.swift: diff(_:_:limit:trustingDigests:cancellation:)",
+    // The two ends of a link.
+    "LinkBatch.swift: init(_:_:order:inverseOrder:)",
+    // A path and the names that it may have besides.
+    "StoreFile+Names.swift: hasOtherNames(_:_:)",
 ]
 let roots = ["Sources", "Conformance", "Examples"]
 
@@ -91,40 +89,46 @@ func protocolBodies(_ text: String) -> [Range<String.Index>] {
     }
 }
 
+/// The label and the name of a parameter, which are equal where it has no label of its own.
+func words(_ parameter: Substring) -> (label: String, name: String) {
+    let words = parameter.prefix { $0 != ":" }.split(whereSeparator: \.isWhitespace).map(String.init)
+    return (words.first ?? "?", words.last ?? "?")
+}
+
 func violations(in path: String) throws -> [String] {
     let text = String(decoding: code(try String(contentsOfFile: path, encoding: .utf8)), as: UTF8.self)
+    // Only words that modify a declaration come before it on its line.
     let declaration =
-        #/\b(?:open|public|package)\s+(?:[a-z]+\s+)*?(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
-    // A requirement has the access of its protocol, without a word of its own.
-    let requirement = #/\b(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
+        #/(?m)^[ ]*((?:@?[A-Za-z]\w*(?:\([^()\n]*\))?\s+)*)(?:func\s+([A-Za-z_]\w*)|(init)[?!]?)\s*(?:<[^(]*>)?\(/#
     let protocols = protocolBodies(text)
-    let matches =
-        text.matches(of: declaration)
-        + text.matches(of: requirement).filter { match in
-            protocols.contains { $0.contains(match.range.lowerBound) }
-        }
     var found: [String] = []
-    for match in matches {
+    for match in text.matches(of: declaration) {
         var (depth, end) = (1, match.range.upperBound)
         while end < text.endIndex, depth > 0 {
             if text[end] == "(" { depth += 1 } else if text[end] == ")" { depth -= 1 }
             if depth > 0 { end = text.index(after: end) }
         }
         let given = parameters(text[match.range.upperBound..<end])
-        let labels = given.map { parameter in
-            // Attributes occur in types only, after the colon.
-            parameter.split(whereSeparator: { $0.isWhitespace || $0 == ":" }).first.map(String.init) ?? "?"
-        }
+        let (labels, names) = (given.map { words($0).label }, given.map { words($0).name })
         let unlabeled = given.indices.dropFirst().filter { index in
             guard labels[index] == "_" else { return false }
             let isClosure = index == given.count - 1 && given[index].contains("->")
             return !isClosure && !given[index].contains("...")
         }
-        guard labels.count > 5 || !unlabeled.isEmpty else { continue }
-        let name = match.output.1 ?? match.output.2 ?? "?"
+        // A requirement has the access of its protocol, without a word of its own.
+        let modifiers = match.output.1.split(whereSeparator: \.isWhitespace)
+        let isOpen =
+            modifiers.contains { ["open", "public", "package"].contains($0) }
+            || protocols.contains { $0.contains(match.range.lowerBound) }
+        guard !unlabeled.isEmpty || isOpen && labels.count > 5 else { continue }
+        let name = match.output.2 ?? match.output.3 ?? "?"
         let function = "\(name)(\(labels.map { $0 + ":" }.joined()))"
         let file = path.split(separator: "/").last ?? ""
-        if pairs.contains("\(file): \(function)"), labels.count <= 5 { continue }
+        let isPair =
+            unlabeled == [1] && labels[0] == "_"
+            && (pairs.contains(Array(names.prefix(2))) || exceptions.contains("\(file): \(function)"))
+        // The standard library's collections have `swapAt(_:_:)`.
+        if isPair || name == "swapAt", labels.count <= 5 { continue }
         found.append("\(path): \(function)")
     }
     return found
@@ -138,7 +142,7 @@ func main() throws -> Int32 {
             found += try violations(in: "\(root)/\(file)")
         }
     }
-    for line in found.sorted() { print("More than five parameters, or an unlabeled one after the first: \(line)") }
+    for line in found.sorted() { print("More than five parameters, or one without a label after the first: \(line)") }
     return found.isEmpty ? 0 : 1
 }
 
