@@ -4,7 +4,6 @@ import RoostMigration
 import Testing
 
 @testable import RoostAppleModels
-
 @testable import RoostCoreData
 
 /// Small files that unfold to large ones, and numbers that no program ever wrote.
@@ -37,7 +36,9 @@ struct ArchiveLimitTests {
         return a.archive(root)
     }
 
-    @Test("a decimal with an exponent out of range is damage", arguments: [Int64.max, .min, 128, -129, 1 << 40])
+    @Test(
+        "a compiled model with a decimal exponent out of range is corrupted",
+        arguments: [Int64.max, .min, 128, -129, 1 << 40])
     func exponents(_ exponent: Int64) throws {
         var a = ArchiveWriter()
         let value = Self.decimal(&a, exponent: exponent)
@@ -51,7 +52,7 @@ struct ArchiveLimitTests {
         #expect(try failure { try ArchivedExpression.expression(in: archive) }.code == .corrupted)
     }
 
-    @Test("a decimal with an exponent at the end of the range is read")
+    @Test("a decimal default with the greatest exponent is read from a compiled model")
     func lastExponent() throws {
         var a = ArchiveWriter()
         let value = Self.decimal(&a, exponent: 126)
@@ -60,7 +61,7 @@ struct ArchiveLimitTests {
         #expect(model.entities[0].attributes[0].defaultValue == .decimal(try #require(Decimal(string: "1e127"))))
     }
 
-    @Test("one text that is referred to often is refused before it was copied often")
+    @Test("a compiled model that refers to one long text often is refused within its budget")
     func sharedText() throws {
         var a = ArchiveWriter()
         let text = a.string(String(repeating: "x", count: 100_000))
@@ -108,7 +109,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded)
     }
 
-    @Test("a predicate's or an expression's text of more than a mebibyte is refused")
+    @Test("a derivation expression of more than a mebibyte is refused")
     func longText() throws {
         var a = ArchiveWriter()
         let constant = a.object(
@@ -120,7 +121,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded && error.message.contains("expression"))
     }
 
-    @Test("the archives of a mapping model count together")
+    @Test("all archives of one mapping model share a limit")
     func mappingModel() throws {
         var a = ArchiveWriter()
         let constant = a.object(
@@ -140,7 +141,7 @@ struct ArchiveLimitTests {
         #expect(error.code == .limitExceeded)
     }
 
-    @Test("a property list that unfolds is refused, by values and by keys")
+    @Test("a property list that refers to one long text often is refused")
     func propertyList() throws {
         let text = TestPlist.string(String(repeating: "x", count: 100_000))
         let values = Self.sharing(text, count: 300) { .array($0) }
@@ -172,7 +173,7 @@ struct ArchiveLimitTests {
 
     private static let longName = String(repeating: "n", count: 3_000_000)
 
-    @Test("a name of three megabytes is refused however it is written, in a message of a few hundred bytes")
+    @Test("an entity or attribute name of three megabytes is refused in a short message")
     func longNames() throws {
         func expect(_ error: StoreError, sourceLocation: SourceLocation = #_sourceLocation) {
             #expect(
@@ -190,7 +191,7 @@ struct ArchiveLimitTests {
         }
     }
 
-    @Test("what a name of three megabytes refers to is not found, and the message is short")
+    @Test("a reference by a name of 1.5 megabytes gives short messages")
     func longReferences() throws {
         let name = String(repeating: "n", count: 1_500_000)
         let xml =

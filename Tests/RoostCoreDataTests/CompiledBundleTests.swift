@@ -36,7 +36,7 @@ extension TemporaryDirectory {
     }
 }
 
-@Suite("Compiled bundles")
+@Suite("Compiled model bundles")
 struct CompiledBundleTests {
     let directory: TemporaryDirectory
 
@@ -64,8 +64,8 @@ struct CompiledBundleTests {
         return directory.file("Notes.momd")
     }
 
-    @Test("its versions are listed in order, and the current version is read")
-    func versions() throws {
+    @Test("a .momd bundle lists its versions in order and reads the current one")
+    func listsVersions() throws {
         let path = try Self.writeBundle(to: directory)
         #expect(try CoreDataModelReader.versions(at: path) == ["Notes", "Notes 2", "Notes 10"])
         #expect(try CoreDataModelReader.currentVersion(at: path) == "Notes 2")
@@ -81,7 +81,7 @@ struct CompiledBundleTests {
         #expect(history.versions[1].model == read)
     }
 
-    @Test("without a current version, or with one that it does not have, it is refused")
+    @Test("a .momd bundle without a valid current version is refused")
     func noCurrent() throws {
         let path = try Self.writeBundle(to: directory, current: nil)
         let error = try failure { try CoreDataModelReader.read(at: path) }
@@ -105,16 +105,16 @@ struct CompiledBundleTests {
         #expect(error.code == .corrupted && error.message.contains("Broken.mom"))
     }
 
-    @Test("one version needs no notes of the compiler")
-    func single() throws {
+    @Test("a .momd bundle of one version needs no VersionInfo.plist")
+    func singleVersion() throws {
         try directory.write(compiledModel("Note", [("title", 700)]), to: "One.momd/One.mom")
         #expect(try CoreDataModelReader.currentVersion(at: directory.file("One.momd")) == "One")
         #expect(try ModelFile.read(directory.file("One.momd")).model.entities.map(\.name) == ["Note"])
         #expect(try ModelFile.history(at: directory.file("One.momd"))?.versions.count == nil)
     }
 
-    @Test("keys of newer systems are read: Spotlight, encryption in the cloud")
-    func keys() throws {
+    @Test("a compiled model's Spotlight and cloud encryption keys are read")
+    func spotlightAndEncryption() throws {
         var archive = ArchiveWriter()
         let name = archive.object(
             "NSAttributeDescription",

@@ -16,7 +16,7 @@ import RoostCore
             EntityDescription(name, superentity: superentity, attributes: attributes, relationships: relationships)
         }
 
-        @Test("subentities share a table, and their like-named properties have columns with digits")
+        @Test("like-named properties of subentities are read from the right columns of their shared table")
         func inheritance() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Base", attributes: [AttributeDescription("id", type: .integer64)]).with {
@@ -61,7 +61,7 @@ import RoostCore
             #expect(try after.next(into: &batch) && batch.count == 1 && batch.key(at: 0) == 42)
         }
 
-        @Test("without rows the order of the entities decides about columns with digits")
+        @Test("the columns of like-named properties follow the order of entities if rows show nothing")
         func orderDecides() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object("A"), Self.object("C", "A", [AttributeDescription("t", type: .string)]),
@@ -78,7 +78,7 @@ import RoostCore
             #expect(root.entities[2]?.readings.first?.column == 3 && root.entities[3]?.readings.first?.column == 4)
         }
 
-        @Test("a reference has the entity of its destination row; a dangling one is null, counted and reported")
+        @Test("a reference has its destination row's entity, and a dangling one is null and reported")
         func references() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object("Pet", nil, [], [.toOne("owner", to: "Party", inverse: "pets")]),
@@ -108,7 +108,7 @@ import RoostCore
                 ])
         }
 
-        @Test("the order of a one-to-many relationship is kept")
+        @Test("an ordered one-to-many relationship of a Core Data store keeps its order")
         func orderedToMany() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object("Album", nil, [], [.toMany("songs", to: "Song", inverse: "album", isOrdered: true)]),
@@ -129,7 +129,7 @@ import RoostCore
         }
 
         @Test(
-            "a to-many relationship without inverse is a key on the destination, and becomes links",
+            "a to-many relationship without inverse is read as links from the destination's column",
             arguments: [false, true])
         func withoutInverse(isOrdered: Bool) throws {
             let model = try ManagedObjectModel(entities: [
@@ -151,7 +151,7 @@ import RoostCore
         }
 
         @Test(
-            "join tables are found under either name, with or without digits",
+            "a join table is found under either name, with or without digits",
             arguments: [
                 ("Z_1TAGS", "Z_1POSTS", "Z_2TAGS"), ("Z_2POSTS", "Z_1POSTS", "Z_2TAGS"),
                 ("Z_1TAGS1", "Z_1POSTS2", "Z_2TAGS1"), ("Z_8TAGS", "Z_8POSTS", "Z_9TAGS"),
@@ -182,7 +182,7 @@ import RoostCore
                 })
         }
 
-        @Test("both orders of a many-to-many relationship are kept, also between objects of one entity")
+        @Test("a many-to-many relationship between objects of one entity keeps both orders")
         func orderedManyToMany() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object(
@@ -211,7 +211,7 @@ import RoostCore
         }
 
         @Test(
-            "a relationship that is its own inverse gives each pair once, stored once or in both directions",
+            "a self-inverse relationship gives each pair once, whether stored once or twice",
             arguments: [false, true])
         func reflexive(isDoubled: Bool) throws {
             let model = try ManagedObjectModel(entities: [
@@ -236,7 +236,7 @@ import RoostCore
             #expect(try snapshot.computeTally().digest.linkCount == 2)
         }
 
-        @Test("a store that was migrated in place may list an entity under its old name")
+        @Test("an entity that was renamed by a migration in place is found under its old name")
         func renamed() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -248,7 +248,7 @@ import RoostCore
             #expect(try files.opened(model).snapshot().objects("Auto") == [1: ["n": .int(4)]])
         }
 
-        @Test("history, cloud tables and rows of other hierarchies are left out")
+        @Test("history tables, cloud tables and rows of other hierarchies are not read")
         func foreignTables() throws {
             let model = try ManagedObjectModel(entities: [Self.object("Item")])
             let files = try AppleStore(

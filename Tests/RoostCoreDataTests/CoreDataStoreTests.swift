@@ -29,8 +29,8 @@ import RoostCore
             )
         }
 
-        @Test("keys, versions and the last key are those of the file")
-        func keys() throws {
+        @Test("a Core Data store's keys, versions and last key are those of the file")
+        func keysAndVersions() throws {
             let opened = try Self.store("UPDATE Z_PRIMARYKEY SET Z_MAX = 50").opened(try Self.model())
             let snapshot = try opened.snapshot()
             let cursor = try snapshot.records(of: "Item", after: nil)
@@ -43,7 +43,7 @@ import RoostCore
             #expect(try snapshot.computeTally().digest.objectCount == 3)
         }
 
-        @Test("metadata have the store's UUID and the application's keys, not Core Data's own")
+        @Test("a Core Data store's metadata have its UUID and only the application's keys")
         func metadata() throws {
             let opened = try Self.store(metadata: [
                 ("NSStoreType", .string("SQLite")), ("_NSAutoVacuumLevel", .string("2")), ("text", .string("tä")),
@@ -63,7 +63,7 @@ import RoostCore
             #expect(opened.store.appleVersionHashes == ["Item": [7]])
         }
 
-        @Test("requests are answered")
+        @Test("a Core Data store answers counts and sorted fetches")
         func requests() throws {
             let snapshot = try Self.store().opened(try Self.model()).snapshot()
             #expect(try snapshot.count(FetchRequest("Item", where: .greater("n", than: .int(10)))) == 1)
@@ -74,7 +74,7 @@ import RoostCore
             #expect(try failure { try snapshot.fetch(FetchRequest("Nothing")) }.code == .unknownEntity)
         }
 
-        @Test("the model is taken from the file's cache")
+        @Test("a Core Data store is read with the model in its own file")
         func modelCache() throws {
             let files = try AppleStore(
                 ["Animal", "Cat < Animal", "Owner"],
@@ -212,7 +212,7 @@ import RoostCore
             #expect(unknown.code == .invalidRequest && unknown.message.contains("holds no model"))
         }
 
-        @Test("a model that does not fit is refused", arguments: ["Other", "Item"])
+        @Test("a model whose entities or attributes the file lacks is refused", arguments: ["Other", "Item"])
         func wrongModel(entity: String) throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(entity, attributes: [AttributeDescription("absent", type: .string)])
@@ -220,7 +220,7 @@ import RoostCore
             #expect(try failure { try Self.store().open(model) }.code == .modelMismatch)
         }
 
-        @Test("a model other than the one in the file is refused")
+        @Test("a model that differs from the one in the file is refused")
         func otherModelThanCached() throws {
             let cache = AppleStore.hex(deflateStored(sampleArchive()))
             let files = try Self.store(
@@ -228,7 +228,7 @@ import RoostCore
             #expect(try failure { try files.open(try Self.model()) }.code == .modelMismatch)
         }
 
-        @Test("a column without property is noticed")
+        @Test("a column that belongs to no property is reported")
         func unusedColumn() throws {
             let opened = try Self.store("ALTER TABLE ZITEM ADD COLUMN ZLOST VARCHAR;").opened(try Self.model())
             #expect(
@@ -237,7 +237,7 @@ import RoostCore
                 ])
         }
 
-        @Test("a conversion reports values that it cannot read unchanged")
+        @Test("a conversion and its plan warn of everything in a Core Data store that is lost")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
@@ -276,7 +276,7 @@ import RoostCore
             for text in expected { #expect(report.description.contains("warning   \(text)")) }
         }
 
-        @Test("a store whose end is missing is refused, whatever is missing", arguments: [1, 2, 100, 1000, 4095])
+        @Test("a Core Data store whose end is missing is corrupted", arguments: [1, 2, 100, 1000, 4095])
         func truncated(missing: Int) throws {
             let files = try Self.store()
             let data = try #require(FileManager.default.contents(atPath: files.path))
@@ -290,7 +290,7 @@ import RoostCore
             #expect(error.code == .corrupted)
         }
 
-        @Test("a damaged structure ends a conversion, and is a warning when damage is to be left out")
+        @Test("a damaged index ends a conversion, or is a warning if damage is skipped")
         func damagedStructure() throws {
             let model = try Self.model()
             let files = try Self.store(
@@ -315,7 +315,7 @@ import RoostCore
             #expect(report.warnings.contains { $0.contains("SQLite reports") })
         }
 
-        @Test("persistent history is not read, which is said")
+        @Test("a Core Data store reports that its persistent history is left out")
         func history() throws {
             let opened = try Self.store(
                 "CREATE TABLE ATRANSACTION (Z_PK INTEGER PRIMARY KEY); INSERT INTO ATRANSACTION VALUES (1), (2);"
@@ -324,8 +324,8 @@ import RoostCore
                 try opened.store.notices() == ["The persistent history of the store (2 transactions) is left out."])
         }
 
-        @Test("nothing can be written")
-        func writing() throws {
+        @Test("every write to a Core Data store fails with code unsupported")
+        func refusesWrites() throws {
             let opened = try Self.store().opened(try Self.model())
             let (type, location) = (CoreDataStoreType(), StoreLocation(type: "coredata", path: opened.files.path))
             let model = try Self.model()
@@ -341,7 +341,7 @@ import RoostCore
             )
         }
 
-        @Test("after close every call fails with code closed")
+        @Test("every call of a closed Core Data store fails with code closed")
         func closed() throws {
             let opened = try Self.store().opened(try Self.model())
             let snapshot = try opened.snapshot()
@@ -358,7 +358,7 @@ import RoostCore
 
         // MARK: Files
 
-        @Test("an empty store is read")
+        @Test("a Core Data store without rows is read as empty")
         func empty() throws {
             let files = try AppleStore(["Item"], sql: "CREATE TABLE ZITEM (\(Self.row), ZN INTEGER, ZS VARCHAR)")
             #expect(try files.opened(try Self.model()).snapshot().objects("Item").isEmpty)
@@ -371,7 +371,7 @@ import RoostCore
                 uniqueKeysWithValues: names.map { ($0, FileManager.default.contents(atPath: path + "/" + $0)) })
         }
 
-        @Test("data that are only in the write-ahead log are read, in a read-only directory too, and no byte changes")
+        @Test("a write-ahead log is read from a read-only directory without changing a byte")
         func writeAheadLog() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             // The log is copied while its writer still has it open, so that closing cannot fold it in.
@@ -396,7 +396,7 @@ import RoostCore
             #expect(try contents(copy.path) == before)
         }
 
-        @Test("a file with other names is read where its log is, or where that is accepted")
+        @Test("a file with two hard links opens where its log is, or if links are accepted")
         func hardLinks() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             let copy = try TemporaryDirectory()
@@ -447,7 +447,7 @@ import RoostCore
             }
         }
 
-        @Test("a store left with a rollback journal is read as it was before the interrupted change")
+        @Test("a store with a rollback journal is read as before the interrupted change")
         func hotJournal() throws {
             let files = try Self.store()
             // A cache of one page makes the change spill into the file before it is committed.
@@ -470,7 +470,7 @@ import RoostCore
             #expect(try contents(copy.path) == before)
         }
 
-        @Test("a change by another program while a snapshot is read is noticed")
+        @Test("a snapshot of a Core Data store fails after another program changes the file")
         func changedMeanwhile() throws {
             let files = try Self.store()
             let store = try files.open(try Self.model(), closing: false)
@@ -484,7 +484,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("another file under the store's name is noticed")
+        @Test("a Core Data store fails with code storeReplaced if its file is replaced")
         func replaced() throws {
             let (files, other) = (try Self.store(), try Self.store())
             let store = try files.open(try Self.model())
@@ -497,7 +497,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("a file that is not a Core Data store is not recognized and has its own error")
+        @Test("a file that is not a Core Data store is not recognized and cannot be opened")
         func notAStore() throws {
             let directory = try TemporaryDirectory()
             let type = CoreDataStoreType()
@@ -531,7 +531,7 @@ import RoostCore
             return files
         }
 
-        @Test("a damaged file gives an error, never a crash")
+        @Test("a damaged Core Data store gives an error instead of a crash")
         func damaged() throws {
             let files = try Self.store(
                 "WITH RECURSIVE c(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM c WHERE i < 400) INSERT INTO ZITEM SELECT i, 1, 1, i, hex(randomblob(60)) FROM c;"

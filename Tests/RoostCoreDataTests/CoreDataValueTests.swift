@@ -27,7 +27,7 @@ import RoostCore
             return try (1...texts.count).map { try #require(objects[Int64($0)])["a"] ?? .null }
         }
 
-        @Test("whole numbers and booleans keep their values; null stays null")
+        @Test("integers and booleans of a Core Data store keep their values, and null stays null")
         func integers() throws {
             #expect(
                 try Self.values(.integer64, "INTEGER", ["9223372036854775807", "-9223372036854775808", "NULL"]) == [
@@ -37,13 +37,13 @@ import RoostCore
             #expect(try Self.values(.boolean, "INTEGER", ["0", "1", "NULL"]) == [.bool(false), .bool(true), .null])
         }
 
-        @Test("dates are reals or integers, seconds since 2001")
+        @Test("dates of a Core Data store are read from reals and integers, as seconds since 2001")
         func dates() throws {
             let found = try Self.values(.date, "TIMESTAMP", ["500000000", "1.25", "-978307200"])
             #expect(found == [500_000_000, 1.25, -978_307_200].map { .date(Date(timeIntervalSinceReferenceDate: $0)) })
         }
 
-        @Test("decimals are read from integers, reals and text")
+        @Test("decimals of a Core Data store are read from integers, reals and text")
         func decimals() throws {
             let found = try Self.values(
                 .decimal, "DECIMAL",
@@ -56,8 +56,8 @@ import RoostCore
                 try Self.values(.decimal, "BLOB", ["'-0.5000'"]) == [.decimal(try #require(Decimal(string: "-0.5")))])
         }
 
-        @Test("floating-point numbers, text, URIs, UUIDs and bytes are read")
-        func others() throws {
+        @Test("floating-point numbers, strings, URIs, UUIDs and binary data of a Core Data store are read")
+        func numbersTextAndBytes() throws {
             #expect(
                 try Self.values(.double, "FLOAT", ["0.1", "3", "9e999"]) == [
                     .double(0.1), .double(3), .double(.infinity),
@@ -77,7 +77,7 @@ import RoostCore
         }
 
         @Test(
-            "a value that its attribute cannot hold names its object, and the objects around it are read",
+            "a value that its attribute cannot hold names its object, and other objects are read",
             arguments: [
                 (AttributeType.integer16, "INTEGER", "1", "70000"), (.date, "TIMESTAMP", "1", "x'00'"),
                 (.uuid, "BLOB", "NULL", "x'0011'"),
@@ -97,7 +97,7 @@ import RoostCore
             #expect(try !cursor.next(into: &batch))
         }
 
-        @Test("large values are read inline or from their files; a missing file is null and reported")
+        @Test("binary data are read inline or from their files, and a missing file is reported")
         func externalData() throws {
             var attribute = AttributeDescription("photo", type: .binaryData)
             attribute.allowsExternalBinaryDataStorage = true
@@ -121,7 +121,7 @@ import RoostCore
             #expect(try opened.byteCount() > 5)
         }
 
-        @Test("a reference to a data file is never a path")
+        @Test("a reference to an external data file cannot be a path")
         func externalTraversal() throws {
             var attribute = AttributeDescription("photo", type: .binaryData)
             attribute.allowsExternalBinaryDataStorage = true
@@ -131,7 +131,7 @@ import RoostCore
             #expect(try failure { try store.snapshot().objects("Item") }.code == .corrupted)
         }
 
-        @Test("derived and composite attributes are columns, transient ones are not")
+        @Test("derived and composite attributes are read from columns, and transient ones have none")
         func derivedAndComposite() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(

@@ -15,7 +15,7 @@ struct CorpusMappingTests {
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
     ]
 
-    @Test("every mapping model imports as other tools read it", arguments: MappingFacts.all)
+    @Test("a mapping model of the corpus imports as other tools read it", arguments: MappingFacts.all)
     func imports(facts: MappingFacts) throws {
         let imported = try CoreDataMappingReader.read(at: facts.fullPath)
         #expect(imported.sourceModelPath == facts.source)
@@ -93,7 +93,9 @@ struct CorpusMappingTests {
     }
 
     /// The copies that the files embed are read by another way than the models themselves.
-    @Test("the models' copies in a file say the same as the models beside it", arguments: MappingFacts.all)
+    @Test(
+        "a mapping model imports the same with its embedded models as with the model files", arguments: MappingFacts.all
+    )
     func copiesOfModels(facts: MappingFacts) throws {
         let source = try #require(facts.model(facts.source))
         let destination = try #require(facts.model(facts.destination))
@@ -130,7 +132,7 @@ struct CorpusMappingTests {
         }
     }
 
-    @Test("a mapping model that is cut off or has a byte changed is read or refused")
+    @Test("a truncated or changed mapping model of the corpus is read or refused")
     func damage() throws {
         let facts = try #require(MappingFacts.all.first { $0.name.contains("V1.FromV2") })
         let whole = [UInt8](try Data(contentsOf: URL(fileURLWithPath: facts.fullPath + "/xcmapping.xml")))

@@ -31,7 +31,7 @@ struct MappingImportTests {
             xml: file.bytes, file: "X/xcmapping.xml", source: source, destination: destination)
     }
 
-    @Test("mappings come in the order of their numbers, with default names, types and hashes of the models")
+    @Test("entity mappings are imported in their numbers' order, with default names, types and hashes")
     func orderAndNames() throws {
         var file = MappingFileText([
             ("sourcemodelpath", "App/A.xcdatamodel"), ("destinationmodelpath", "App/B.xcdatamodel"),
@@ -57,7 +57,7 @@ struct MappingImportTests {
         #expect(imported.warnings.filter { $0.message.contains("does not link to it") }.count == 1)
     }
 
-    @Test("an entity that is the same in both models is copied, unless its mapping changes a value")
+    @Test("an imported mapping of an unchanged entity copies it unless it changes a value")
     func copies() throws {
         let model = try Self.model()
         var file = MappingFileText()
@@ -77,7 +77,7 @@ struct MappingImportTests {
         #expect(try read(file).mapping.entityMappings.map(\.type) == [.transform, .transform])
     }
 
-    @Test("a property without an expression gets what the source has under its name, and nothing where it has nothing")
+    @Test("an imported property mapping without an expression reads the source property of its name")
     func automaticExpressions() throws {
         var file = MappingFileText()
         let attributes = [
@@ -148,7 +148,7 @@ struct MappingImportTests {
                 == [PropertyMapping("name", expression: .constant(.string("x")))])
     }
 
-    @Test("what is asked of SELF or of nothing is asked of the source object, in every part of an expression")
+    @Test("an imported expression of SELF reads the source object")
     func expressionsOfSelf() throws {
         func value(_ make: (inout ExpressionArchive) -> TestPlist) throws -> FetchRequest.Expression? {
             var file = MappingFileText()
@@ -250,7 +250,7 @@ struct MappingImportTests {
         }
     }
 
-    @Test("a relationship to an entity whose subentities are mapped as well gets what any mapping made, with a warning")
+    @Test("a relationship to an entity with mapped subentities uses every mapping, with a warning")
     func hierarchies() throws {
         var file = MappingFileText()
         let attachments = file.relationship("attachments")
@@ -304,7 +304,7 @@ struct MappingImportTests {
         #expect(try failure { try read(file("Attachment")) }.message.contains("not a fetch of its own entity"))
     }
 
-    @Test("user info of every kind of mapping is taken over")
+    @Test("user info of entity and property mappings is imported, and lists give a warning")
     func userInfo() throws {
         var writer = ArchiveWriter()
         let info = writer.dictionary([
@@ -331,7 +331,7 @@ struct MappingImportTests {
         return try read(file, Self.model(), Self.model()).mapping.entityMappings[0].attributeMappings[0].valueExpression
     }
 
-    @Test("every kind of expression that Xcode writes is read")
+    @Test("every kind of archived expression that Xcode writes is imported")
     func expressions() throws {
         #expect(try expression { $0.constant(.bool(true)) } == .constant(.bool(true)))
         #expect(try expression { $0.constant(.int(-3)) } == .constant(.int(-3)))
@@ -391,7 +391,7 @@ struct MappingImportTests {
             } == .setOperation(.union, .source("a"), .source("b")))
     }
 
-    @Test("SUBQUERY and TERNARY are read with their conditions")
+    @Test("archived SUBQUERY and TERNARY expressions are imported with their conditions")
     func conditions() throws {
         // The variable of a subquery is a name, or an expression.
         for isName in [true, false] {
@@ -463,7 +463,7 @@ struct MappingImportTests {
             try between == FetchRequest.Expression(format: "TERNARY(ALL $source.a BETWEEN {1, 9}, 1, 2)"))
     }
 
-    @Test("an expression without counterpart is refused with file, line, mapping and function")
+    @Test("an expression without a counterpart is refused with its file, line, mapping and function")
     func untranslatable() throws {
         func message(_ make: (inout ExpressionArchive) -> TestPlist) throws -> String {
             let error = try failure { try expression(make) }
@@ -557,7 +557,7 @@ struct MappingImportTests {
         #expect(try failure { try CoreDataMappingReader.read(at: directory.file("no")) }.code == .notFound)
     }
 
-    @Test("mapping documents and Apple's bundles are read by one function, which tells them apart by their names")
+    @Test("MappingFile.read reads mapping documents and Apple's bundles")
     func mappingFiles() throws {
         let directory = try TemporaryDirectory()
         var file = MappingFileText()
@@ -575,7 +575,7 @@ struct MappingImportTests {
         #expect(try failure { try MappingFile.read(directory.path + "/B.json") }.code == .notFound)
     }
 
-    @Test("without models and without their copies in the file, every name is taken from the source, with a warning")
+    @Test("a mapping imported without models reads source properties by name, with warnings")
     func unknownModels() throws {
         var file = MappingFileText([("sourcemodeldata", "AAAA")])
         let (title, notes) = (file.attribute("title"), file.relationship("notes"))
@@ -603,7 +603,7 @@ struct MappingImportTests {
     }
 
     /// Every byte of an expression's archive, changed in two ways, and every way to cut it off.
-    @Test("a damaged archive gives an expression or an error that names the place")
+    @Test("a damaged archived expression is imported or refused with its attribute's name")
     func damagedArchives() throws {
         var archive = ExpressionArchive()
         let root = archive.function(

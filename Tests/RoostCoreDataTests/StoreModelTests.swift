@@ -7,7 +7,7 @@ import RoostCore
     import Testing
 
     /// The choice of a store's model in bundles and documents.
-    @Suite("Models for stores")
+    @Suite("The choice of a store's model")
     struct StoreModelTests {
         private static let note =
             "CREATE TABLE ZNOTE (\(CoreDataLayoutTests.row), ZTITLE VARCHAR, ZSTARS INTEGER);"
@@ -46,7 +46,7 @@ import RoostCore
         private static let stars = "<attribute name=\"stars\" optional=\"YES\" attributeType=\"Integer 32\"/>"
         private static let day = "<attribute name=\"day\" optional=\"YES\" attributeType=\"Date\"/>"
 
-        @Test("of a compiled bundle, Apple's hashes in the store choose the version")
+        @Test("Apple's version hashes in a store select the version of a compiled bundle")
         func appleHashes() throws {
             let files = try AppleStore(
                 ["Note"], metadata: [("NSStoreModelVersionHashes", .dict([("Note", .data([1, 1]))]))],
@@ -58,7 +58,7 @@ import RoostCore
             #expect(try failure { try Self.open(files, path, version: "Notes 10") }.code == .modelMismatch)
         }
 
-        @Test("of a bundle, the version whose tables the file has is taken, whichever is current")
+        @Test("a store's tables select the version of a bundle, whichever is current")
         func tables() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(
@@ -73,7 +73,7 @@ import RoostCore
             #expect(try ModelFile.read(path, forStore: description).model.entity("Note")?.attributes.count == 2)
         }
 
-        @Test("versions that fit alike and do not store the same are not guessed between")
+        @Test("a bundle with several fitting versions is refused unless one is named")
         func ambiguous() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(
@@ -88,7 +88,7 @@ import RoostCore
             #expect(Self.attributes(try Self.open(files, path, version: "N")) == ["stars", "title"])
         }
 
-        @Test("a bundle without the store's version is refused with its versions")
+        @Test("a bundle without a fitting version is refused, and the error lists its versions")
         func noVersion() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             let path = try Self.writeBundle(to: files.directory, [("N 2", Self.day), ("N", Self.title + Self.day)])
@@ -97,7 +97,7 @@ import RoostCore
             #expect(error.message.contains("N, N 2"))
         }
 
-        @Test("the model in the file chooses among versions that have the same columns")
+        @Test("the model in a store's file selects among versions with the same columns")
         func cache() throws {
             let archive = compiledModel("Note", [("title", 700), ("stars", 300)])
             let files = try AppleStore(
@@ -133,7 +133,7 @@ import RoostCore
             #expect(try failure { try Self.open(files, files.directory.file("none.json")) }.code == .notFound)
         }
 
-        @Test("of a bundle, the version with the hashes of a store of Roost's is taken", arguments: ["sqlite", "json"])
+        @Test("a Roost store's hashes select the version of a model bundle", arguments: ["sqlite", "json"])
         func roostStores(type: String) throws {
             let directory = try TemporaryDirectory()
             let path = try Self.writeBundle(

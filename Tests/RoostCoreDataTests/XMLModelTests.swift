@@ -33,7 +33,7 @@ struct XMLModelTests {
     // MARK: Attributes
 
     @Test(
-        "every attribute type is read",
+        "an attribute of each type is read from an XML model",
         arguments: [
             ("Integer 16", AttributeType.integer16), ("Integer 32", .integer32), ("Integer 64", .integer64),
             ("Decimal", .decimal), ("Double", .double), ("Float", .float), ("String", .string), ("Boolean", .boolean),
@@ -46,13 +46,13 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("an attribute without type is transient and undefined")
+    @Test("an XML attribute without a type is transient and undefined")
     func undefined() throws {
         let read = try attribute("transient=\"YES\" optional=\"YES\"/>")
         #expect(read.attribute.type == .undefined && read.attribute.isTransient && read.attribute.isOptional)
     }
 
-    @Test("an unknown type is an error with its line")
+    @Test("an unknown attribute type is refused with its line")
     func unknownType() throws {
         let error = try failure { try attribute("attributeType=\"Quaternion\"/>") }
         #expect(
@@ -60,7 +60,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "default values are read by type",
+        "an attribute's default value is read by its type",
         arguments: [
             ("Integer 16", "-7", Value.int(-7)), ("Integer 64", "9223372036854775807", .int(.max)),
             ("Integer 32", "5.0", .int(5)),
@@ -88,7 +88,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "a default that the type cannot hold is left out with a warning",
+        "a default that its attribute's type cannot hold is ignored with a warning",
         arguments: [
             ("Integer 16", "70000"), ("Integer 32", "-2147483649"), ("UUID", "1"), ("Binary", "AA"), ("Date", "NO"),
         ])
@@ -102,7 +102,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "a default that is left from another type is read as NSString reads it, with a warning",
+        "a default of another type is read as NSString reads it, with a warning",
         arguments: [
             ("Integer 32", "NO", Value.int(0)), ("Integer 64", "NO", .int(0)), ("Integer 16", "YES", .int(0)),
             ("Integer 32", "x", .int(0)), ("Integer 32", " 12 apples", .int(12)), ("Integer 64", "-7.5", .int(-7)),
@@ -122,7 +122,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "a default that is a number of the type in another form is read without a warning",
+        "a default number in another form is read without a warning",
         arguments: [
             ("Boolean", "0.0", Value.bool(false)), ("Boolean", "1.0", .bool(true)), ("Boolean", "0", .bool(false)),
             ("Boolean", "-0", .bool(false)), ("Boolean", "true", .bool(true)), ("Integer 64", "0.0", .int(0)),
@@ -144,7 +144,7 @@ struct XMLModelTests {
         }
     }
 
-    @Test("a default that is left from a date does not hide the default of another type")
+    @Test("a leftover date default does not hide the default of another type")
     func dateIntervalOfOtherTypes() throws {
         let read = try attribute(
             "attributeType=\"Integer 32\" defaultDateTimeInterval=\"-3600\" defaultValueString=\"5\"/>")
@@ -179,7 +179,7 @@ struct XMLModelTests {
         #expect(bad.attribute.validation.maximum == .null && bad.warnings.count == 1)
     }
 
-    @Test("every flag and name of an attribute is read")
+    @Test("an attribute's flags, names and user info are read from an XML model")
     func attributeFlags() throws {
         let read = try attribute(
             """
@@ -200,7 +200,7 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("a derived attribute keeps its expression, and one that cannot be computed becomes ordinary with a warning")
+    @Test("a derived attribute keeps its expression, or becomes ordinary with a warning")
     func derived() throws {
         let read = try readModel(
             """
@@ -216,7 +216,7 @@ struct XMLModelTests {
         #expect(read.warnings.first?.line == 5)
     }
 
-    @Test("a composite has the elements of the type it names")
+    @Test("a composite attribute has the elements of the type that it names")
     func composite() throws {
         let read = try readModel(
             """
@@ -231,7 +231,7 @@ struct XMLModelTests {
         #expect(read.warnings.isEmpty)
     }
 
-    @Test("a composite that contains itself is an error, not an endless loop")
+    @Test("a composite type that contains itself is refused")
     func endlessComposite() throws {
         let error = try failure {
             try readModel(
@@ -267,7 +267,7 @@ struct XMLModelTests {
             try relationship("maxCount=\"1\" transient=\"YES\" deletionRule=\"Nullify\"/>").relationship.isTransient)
     }
 
-    @Test("an inverse that does not point back is read as none, with a warning")
+    @Test("an inverse that does not refer back is ignored with a warning")
     func oneSidedInverse() throws {
         let read = try readModel(
             """
@@ -287,8 +287,8 @@ struct XMLModelTests {
 
     // MARK: Entities and the model
 
-    @Test("everything an entity says is read")
-    func entity() throws {
+    @Test("an entity's names, indexes, constraints and templates are read from an XML model")
+    func readsEntity() throws {
         let read = try readModel(
             """
             <entity name="Base" isAbstract="YES" representedClassName="NSManagedObject"/>
@@ -336,7 +336,7 @@ struct XMLModelTests {
     }
 
     @Test(
-        "what is unknown becomes a warning with its line",
+        "an unknown item of an XML model is a warning with its line",
         arguments: [
             ("<entity name=\"E\" colour=\"red\"/>", "colour"), ("<entity name=\"E\"><widget/></entity>", "widget"),
             ("<entity name=\"E\"/><gadget/>", "gadget"),
@@ -350,14 +350,14 @@ struct XMLModelTests {
                 "nothing"
             ),
         ])
-    func unknown(body: String, word: String) throws {
+    func warnsOfUnknownItems(body: String, word: String) throws {
         let read = try readModel(body)
         #expect(read.warnings.count == 1)
         #expect(read.warnings.first?.line == 3)
         #expect(read.warnings.first?.description.contains(word) == true)
     }
 
-    @Test("an entity whose parent does not exist is an error")
+    @Test("an entity whose parent does not exist is refused")
     func missingParent() throws {
         #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Nobody\"/>") }.code == .invalidModel)
     }

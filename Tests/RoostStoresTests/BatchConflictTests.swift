@@ -2,7 +2,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("A batch request beside another writer")
+@Suite("Batch requests beside another writer")
 struct BatchConflictTests {
     private let store: any PersistentStore
 
@@ -41,7 +41,7 @@ struct BatchConflictTests {
         return try snapshot.count(FetchRequest(entity))
     }
 
-    @Test("works a delete out anew when what it deletes was changed, and follows the new state")
+    @Test("a batch delete whose objects another writer changed is computed again from the new state")
     func deleteAgain() throws {
         // The third track leaves the album between snapshot and commit.
         let meddled = MeddledStore(store) { number throws(StoreError) in
@@ -57,8 +57,8 @@ struct BatchConflictTests {
         #expect(meddled.commitCount == 2)
     }
 
-    @Test("gives up with a conflict after ten attempts, and changes nothing")
-    func givesUp() throws {
+    @Test("a batch delete fails with a conflict after ten attempts and changes nothing")
+    func failsAfterTenConflicts() throws {
         let meddled = MeddledStore(store) { number throws(StoreError) in
             try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
         }

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("A store with Codable values, of every type")
+@Suite("Stores with Codable values")
 struct CodableStoreTests {
     private let folder = Result { try Folder() }
 
@@ -30,7 +30,7 @@ struct CodableStoreTests {
         try Store.open(try folder.get().location(type), model: try Sample.model())
     }
 
-    @Test("inserts values with their relationships, and reads them back", arguments: Sample.types)
+    @Test("Codable values are inserted with their relationships and read back equal", arguments: Sample.types)
     func relationships(type: String) throws {
         let store = try store(type)
         let tags = try #require(
@@ -101,7 +101,7 @@ struct CodableStoreTests {
         #expect(try store.count("Tag") == 0)
     }
 
-    @Test("streams values, and names the property that does not fit", arguments: Sample.types)
+    @Test("a stream of Codable values delivers every object that matches its predicate", arguments: Sample.types)
     func streams(type: String) async throws {
         struct Wrong: Decodable, Sendable {
             var name: Int

@@ -55,7 +55,7 @@ private enum Ruled {
     }
 }
 
-@Suite("The rules of a model, in every store")
+@Suite("The rules of a model")
 struct RuleTests {
     private let folder = Result { try Folder() }
 
@@ -67,7 +67,7 @@ struct RuleTests {
         return error.failures
     }
 
-    @Test("all violations of all rows are reported at once, and nothing is written", arguments: Sample.types)
+    @Test("an insert reports the violations of all rows at once and writes nothing", arguments: Sample.types)
     func everyViolation(type: String) throws {
         let store = try store(type)
         let secret = "secret"
@@ -104,14 +104,14 @@ struct RuleTests {
         try store.close()
     }
 
-    @Test("a null of an optional attribute with limits is valid", arguments: Sample.types)
+    @Test("null is valid for an optional attribute with limits", arguments: Sample.types)
     func optionalNull(type: String) throws {
         let store = try store(type)
         try store.insert("Person", rows: [["name": "Ada", "stars": .null, "code": .null, "born": .null]])
         #expect(try store.fetch("Person")[0]["stars"] == .null)
     }
 
-    @Test("defaults hold for properties that a row does not name", arguments: Sample.types)
+    @Test("an inserted row gets the default of an attribute that it does not name", arguments: Sample.types)
     func defaults(type: String) throws {
         let store = try store(type)
         try store.insert("Person", rows: [["name": "Ada"]])
@@ -139,7 +139,7 @@ struct RuleTests {
     }
 
     @Test(
-        "a reference to an object that does not exist is refused, and all of them are listed", arguments: Sample.types)
+        "an insert lists all objects that its references do not find", arguments: Sample.types)
     func dangling(type: String) throws {
         let store = try store(type)
         let error = try #require(throws: StoreError.self) {
@@ -156,7 +156,7 @@ struct RuleTests {
         #expect(try store.count("Person") == 0)
     }
 
-    @Test("an update reports objects that do not exist together with broken rules", arguments: Sample.types)
+    @Test("an update reports missing objects together with broken rules", arguments: Sample.types)
     func danglingUpdate(type: String) throws {
         let store = try store(type)
         try store.insert("Person", rows: [["name": "Ada", "stars": 2]])
@@ -186,7 +186,7 @@ struct RuleTests {
         #expect(try store.fetch("Person").map { $0["team"] } == [.null])
     }
 
-    @Test("an object is not deleted against a deny rule, and the error names who stays", arguments: Sample.types)
+    @Test("a deny rule refuses a delete and names the object that prevents it", arguments: Sample.types)
     func deny(type: String) throws {
         let store = try store(type)
         let team = try #require(
@@ -204,7 +204,7 @@ struct RuleTests {
         #expect(try store.delete("Team").count == 1)
     }
 
-    @Test("a relationship has no more objects than its maximum, from either end", arguments: Sample.types)
+    @Test("a maximum count is enforced for inserts and moves from the other end", arguments: Sample.types)
     func counts(type: String) throws {
         let store = try store(type)
         let teams = try #require(
@@ -225,7 +225,7 @@ struct RuleTests {
         #expect(try store.fetch("Team").map { $0["memberCount"] } == [3, 1])
     }
 
-    @Test("two writers do not exceed a maximum together", arguments: Sample.types)
+    @Test("two writers together cannot exceed a relationship's maximum count", arguments: Sample.types)
     func countsTogether(type: String) throws {
         let store = try store(type)
         let team = try #require(
@@ -306,7 +306,7 @@ struct RuleTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("a one-to-one partner that is taken away is changed too", arguments: Sample.types)
+    @Test("setting a one-to-one reference sets the inverse reference of the partner", arguments: Sample.types)
     func partners(type: String) throws {
         let store = try store(type)
         let ids = try #require(
@@ -318,7 +318,7 @@ struct RuleTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("a large insert that is loaded in bulk follows the rules too", arguments: Sample.types)
+    @Test("a bulk-loaded insert follows the rules and computes derived attributes", arguments: Sample.types)
     func large(type: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

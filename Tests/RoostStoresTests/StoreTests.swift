@@ -4,7 +4,7 @@ import RoostCore
 import RoostSystem
 import Testing
 
-@Suite("A store, of every type")
+@Suite("Stores")
 struct StoreTests {
     private let folder = Result { try Folder() }
 
@@ -24,7 +24,7 @@ struct StoreTests {
         return store
     }
 
-    @Test("is created when it is missing, and opened when it exists", arguments: Sample.types)
+    @Test("a store is created with a model if it is missing, and opened if it exists", arguments: Sample.types)
     func opening(type: String) throws {
         let location = try folder.get().location(type)
         let missing = #expect(throws: StoreError.self) { _ = try Store.open(location, ifMissing: .fail) }
@@ -42,7 +42,7 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
-    @Test("deletes objects with their links, from either end", arguments: Sample.types)
+    @Test("deleting objects at either end of a relationship deletes their links", arguments: Sample.types)
     func deletesLinks(type: String) throws {
         struct Tag: Encodable {
             var name: String
@@ -58,7 +58,7 @@ struct StoreTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("gives one consistent view for several questions", arguments: Sample.types)
+    @Test("a view shows one state while the store's objects are deleted", arguments: Sample.types)
     func view(type: String) throws {
         let store = try filled(type, 10)
         let counts = try store.read { view in
@@ -72,7 +72,7 @@ struct StoreTests {
         #expect(try store.count("Note") == 0)
     }
 
-    @Test("does not show a view after its closure", arguments: Sample.types)
+    @Test("a view cannot be read after its closure returned", arguments: Sample.types)
     func viewEnds(type: String) throws {
         let store = try store(type)
         let view = try store.read { $0 }
@@ -96,7 +96,7 @@ struct StoreTests {
         #expect(count == 1000)
     }
 
-    @Test("streams objects to tasks, from one view", arguments: Sample.types)
+    @Test("a stream of records shows one state while the store's objects are deleted", arguments: Sample.types)
     func records(type: String) async throws {
         let store = try filled(type)
         var titles: [Value] = []
@@ -109,8 +109,8 @@ struct StoreTests {
         #expect(try await store.count("Note") == 0)
     }
 
-    @Test("groups and aggregates rows", arguments: Sample.types)
-    func rows(type: String) throws {
+    @Test("a row request groups objects and counts each group", arguments: Sample.types)
+    func groupedRows(type: String) throws {
         let store = try filled(type, 12)
         let request = RowRequest(
             FetchRequest("Note", sortedBy: ["stars"]),
@@ -121,7 +121,7 @@ struct StoreTests {
         #expect(found == (0..<6).map { ["stars": .int($0), "count": 2] })
     }
 
-    @Test("has an asynchronous form of each blocking call", arguments: Sample.types)
+    @Test("every blocking call of a store has an asynchronous form", arguments: Sample.types)
     func asynchronous(type: String) async throws {
         let location = try folder.get().location(type)
         let store = try await Store.open(location, model: try Sample.model())
@@ -144,7 +144,7 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
-    @Test("is closed by a task that is cancelled", arguments: Sample.types)
+    @Test("a cancelled task can still close a store", arguments: Sample.types)
     func cancelledClosing(type: String) async throws {
         let store = try filled(type)
         let task = Task {
@@ -156,7 +156,7 @@ struct StoreTests {
         #expect(closed?.code == .closed)
     }
 
-    @Test("writes nothing for a task that is cancelled before the commit", arguments: Sample.types)
+    @Test("an insert whose task is cancelled before the commit writes nothing", arguments: Sample.types)
     func cancelled(type: String) async throws {
         let store = try store(type)
         let isReading = DispatchSemaphore(value: 0)
@@ -191,7 +191,7 @@ struct StoreTests {
         #expect(try await store.count("Folder") == 0)
     }
 
-    @Test("ends a stream of a cancelled task with an error", arguments: Sample.types)
+    @Test("a stream of records fails if its task is cancelled", arguments: Sample.types)
     func cancelledStream(type: String) async throws {
         let store = try filled(type)
         let task = Task {

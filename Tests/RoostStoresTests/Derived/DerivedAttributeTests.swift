@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("Derived attributes that depend on each other, on subentities and on numbers, in every store")
+@Suite("Derived attributes")
 struct DerivedAttributeTests {
     private let folder = Result { try Folder() }
 
@@ -26,7 +26,9 @@ struct DerivedAttributeTests {
         try store.insert("B", rows: values.map { ["x": $0, "a": .objectID(owner)] })
     }
 
-    @Test("a chain is computed from its beginning, whatever the names", arguments: Sample.types, [false, true])
+    @Test(
+        "derived attributes that depend on each other are computed in order, whatever their names",
+        arguments: Sample.types, [false, true])
     func chain(type: String, isDescending: Bool) throws {
         let count = 14
         func name(_ number: Int) -> String { "d\(10 + (isDescending ? count - number : number))" }
@@ -43,7 +45,7 @@ struct DerivedAttributeTests {
         #expect(try store.fetch("E").map { [$0[name(0)], $0[name(count - 1)]] } == [["CD", "cd"]])
     }
 
-    @Test("a sum that is not a number is stored as such", arguments: Sample.types)
+    @Test("a derived sum can be infinite or not a number, and becomes finite again", arguments: Sample.types)
     func notANumber(type: String) throws {
         let (store, id) = try numbers(
             type, .double("x"), .derived("sum", type: .double, from: "bs.x.@sum"),
@@ -66,7 +68,7 @@ struct DerivedAttributeTests {
         #expect(try values() == [4.5, 4.5])
     }
 
-    @Test("a sum that its attribute cannot hold is refused", arguments: Sample.types)
+    @Test("a change is refused if a derived sum exceeds its attribute's type", arguments: Sample.types)
     func sumOverflow(type: String) throws {
         let (store, id) = try numbers(
             type, .integer64("x"), .derived("sum", type: .integer16, from: "bs.x.@sum"))
@@ -79,7 +81,7 @@ struct DerivedAttributeTests {
         #expect(try store.count("B") == 1)
     }
 
-    @Test("a sum beyond 64 bits is refused", arguments: Sample.types)
+    @Test("an insert is refused if a derived sum exceeds 64 bits", arguments: Sample.types)
     func largeSum(type: String) throws {
         let (store, id) = try numbers(
             type, .integer64("x"), .derived("sum", type: .integer64, from: "bs.x.@sum"))
@@ -90,7 +92,7 @@ struct DerivedAttributeTests {
         #expect(try store.record(id)?["sum"] == -1)
     }
 
-    @Test("an average that its attribute cannot hold is refused", arguments: Sample.types)
+    @Test("an insert is refused if a derived average does not fit its attribute", arguments: Sample.types)
     func averages(type: String) throws {
         let (store, id) = try numbers(
             type, .integer64("x"), .derived("mean", type: .integer32, from: "bs.x.@avg"))
@@ -104,7 +106,9 @@ struct DerivedAttributeTests {
         #expect(try store.count("B") == 2)
     }
 
-    @Test("attributes of subentities follow the owner, and the owner counts subentities", arguments: Sample.types)
+    @Test(
+        "derived attributes of subentities and of their owner follow updates, moves and deletes",
+        arguments: Sample.types)
     func subentities(type: String) throws {
         let store = try folder.get().store(type, Sample.animals)
         let owners = try store.ids("Owner", [["name": "o"], ["name": "p"]])
@@ -126,7 +130,7 @@ struct DerivedAttributeTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("an upsert by a superentity computes the attributes of a subentity", arguments: Sample.types)
+    @Test("an upsert by a superentity recomputes the derived attributes of a subentity", arguments: Sample.types)
     func upsert(type: String) throws {
         let store = try folder.get().store(type, Sample.animals)
         let owners = try store.ids("Owner", [["name": "o"], ["name": "p"]])

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The references to deleted objects, in every store")
+@Suite("References to deleted objects")
 struct DeletedReferenceTests {
     private let folder = Result { try Folder() }
 
@@ -54,7 +54,7 @@ struct DeletedReferenceTests {
         return Objects(store: store, a: a, b: b)
     }
 
-    @Test("are cleared with the object to which relationships of each kind refer", arguments: Sample.types)
+    @Test("deleting an object clears every kind of reference to it", arguments: Sample.types)
     func destination(type: String) throws {
         let objects = try objects(type)
         #expect(try objects.store.delete([objects.b[0]]).count == 1)
@@ -65,7 +65,7 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
     }
 
-    @Test("are cleared with the object that has relationships of each kind", arguments: Sample.types)
+    @Test("deleting an object clears the inverse references and links that it had", arguments: Sample.types)
     func owner(type: String) throws {
         let objects = try objects(type)
         #expect(try objects.values("twin").prefix(2) == [.objectID(objects.a[1]), .objectID(objects.a[0])])
@@ -77,8 +77,8 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
     }
 
-    @Test("are cleared with many objects at once", arguments: Sample.types)
-    func many(type: String) throws {
+    @Test("deleting many objects at once leaves no reference and no link", arguments: Sample.types)
+    func manyObjects(type: String) throws {
         let objects = try objects(type)
         try objects.store.delete("B", where: "n > 3")
         #expect(try objects.values("one") == objects.b[..<3].map { .objectID($0) } + Array(repeating: .null, count: 3))
@@ -94,7 +94,9 @@ struct DeletedReferenceTests {
         #expect(try objects.store.digest() == empty.digest())
     }
 
-    @Test("are not followed by an ID with the entity of a sibling", arguments: Sample.types)
+    @Test(
+        "an ID with a sibling's entity finds nothing, and one with a superentity's finds the object",
+        arguments: Sample.types)
     func wrongEntity(type: String) throws {
         let store = try folder.get().store(type, Sample.animals)
         let cat = try store.ids("Cat", [["code": "c"]])[0]

@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The lists of to-many relationships that an upsert sets, in every store")
+@Suite("Lists of related objects in upserts")
 struct MemberListTests {
     private typealias Node = NodeSample.Node
 
@@ -21,7 +21,7 @@ struct MemberListTests {
     // MARK: Owners
 
     @Test(
-        "an object that a list leaves out has the owner that its own row names", arguments: Sample.types,
+        "an object that a list leaves out gets the owner that its own row names", arguments: Sample.types,
         [false, true])
     func ownRow(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
@@ -36,7 +36,7 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("an object that a list leaves out loses its owner", arguments: Sample.types, [false, true])
+    @Test("an object that an upsert's list leaves out loses its owner", arguments: Sample.types, [false, true])
     func leftOut(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(Node(code: 0, children: [n[1], n[2]]))
@@ -46,7 +46,7 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("an object can be in its own list", arguments: Sample.types, [false, true])
+    @Test("an upsert can put an object into its own list of children", arguments: Sample.types, [false, true])
     func ownList(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(Node(code: 3, children: [n[3], n[4]]))
@@ -55,7 +55,8 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("the last of the lists that name an object has it", arguments: Sample.types, [false, true])
+    @Test(
+        "an object named by several lists of an upsert belongs to the last one", arguments: Sample.types, [false, true])
     func lastList(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         for (first, last) in [(0, 1), (1, 0)] {
@@ -66,7 +67,9 @@ struct MemberListTests {
         }
     }
 
-    @Test("a new object takes an object from another list of the request", arguments: Sample.types, [false, true])
+    @Test(
+        "a new object takes over an object that another list of the upsert leaves out", arguments: Sample.types,
+        [false, true])
     func newOwner(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(Node(code: 1, children: [n[4], n[5]]))
@@ -81,7 +84,7 @@ struct MemberListTests {
 
     // MARK: Links
 
-    @Test("friends can be named on both sides, and by themselves", arguments: Sample.types)
+    @Test("a many-to-many relationship with itself can be set from both objects at once", arguments: Sample.types)
     func bothSides(type: String) throws {
         let (sample, n) = try sample(type)
         try sample.save(
@@ -93,7 +96,9 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("links can be named from both ends of a relationship", arguments: Sample.types, [false, true])
+    @Test(
+        "links can be set from both ends of a many-to-many relationship in one upsert", arguments: Sample.types,
+        [false, true])
     func bothEnds(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(
@@ -107,7 +112,7 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("a new object gets links in an insert", arguments: Sample.types, [false, true])
+    @Test("an insert creates the links that a new object's lists name", arguments: Sample.types, [false, true])
     func newLinks(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.store.insert([Node(code: 9, friends: [n[1]], follows: [n[0], n[1]])])
@@ -117,7 +122,9 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("derived attributes follow updates and deletes of linked objects", arguments: Sample.types, [false, true])
+    @Test(
+        "derived attributes follow updates and deletes of the objects in a list", arguments: Sample.types,
+        [false, true])
     func changedMembers(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(
@@ -136,7 +143,7 @@ struct MemberListTests {
     // MARK: Results
 
     @Test(
-        "values that are read and inserted again change nothing", arguments: Sample.types, [false, true])
+        "an upsert of values just read changes nothing", arguments: Sample.types, [false, true])
     func roundTrip(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(
@@ -150,8 +157,8 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("a list gives the order of an ordered relationship", arguments: Sample.types)
-    func order(type: String) throws {
+    @Test("an upsert's list sets the order of an ordered relationship", arguments: Sample.types)
+    func listOrder(type: String) throws {
         let (sample, n) = try sample(type)
         try sample.save(Node(code: 0, children: [n[2], n[1]], follows: [n[4], n[3]]))
         #expect(try sample.order("children", 0) == [2, 1])
@@ -162,7 +169,7 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("an object that its own row adds comes after the objects of a list", arguments: Sample.types)
+    @Test("an object added by its own row comes after the objects of the owner's list", arguments: Sample.types)
     func joins(type: String) throws {
         let (sample, n) = try sample(type)
         try sample.save(Node(code: 0, children: [n[1], n[2], n[3]]))
@@ -171,8 +178,8 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("the result counts the owner, and names the objects of its lists", arguments: Sample.types)
-    func results(type: String) throws {
+    @Test("an upsert's result counts the owner and names the objects of its lists", arguments: Sample.types)
+    func resultNamesRelatedObjects(type: String) throws {
         let (sample, n) = try sample(type)
         let result = try sample.save(Node(code: 0, children: [n[2], n[1]], follows: [n[4], n[3]]))
         #expect(result.count == 1)
@@ -190,8 +197,8 @@ struct MemberListTests {
         try sample.store.read { try $0.objectIDs(name, of: sample.nodes[number]) }
     }
 
-    @Test("a new link keeps the place of the list that names it first", arguments: Sample.types)
-    func bothEnds(type: String) throws {
+    @Test("a link that both ends name keeps its place in the first list", arguments: Sample.types)
+    func placeInFirstList(type: String) throws {
         let (sample, n) = try sample(type)
         try sample.save(Node(code: 0, follows: [n[4], n[3]]), Node(code: 3, followers: [n[0]]))
         #expect(try members("follows", of: 0, in: sample) == [n[4], n[3]])
@@ -199,7 +206,9 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("of two lists that contradict each other the later one holds", arguments: Sample.types, [false, true])
+    @Test(
+        "the later of two lists that contradict each other decides about a link", arguments: Sample.types,
+        [false, true])
     func contradiction(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(Node(code: 0, friends: [n[1]], follows: [n[1]]), Node(code: 1, friends: [], followers: []))
@@ -211,7 +220,7 @@ struct MemberListTests {
         try sample.verify()
     }
 
-    @Test("an object can be in a list of its own", arguments: Sample.types, [false, true])
+    @Test("an object can be linked to itself and unlinked again", arguments: Sample.types, [false, true])
     func selfLink(type: String, isOrdered: Bool) throws {
         let (sample, n) = try sample(type, isOrdered)
         try sample.save(Node(code: 0, friends: [n[0], n[1]], followers: [n[2], n[0]]))

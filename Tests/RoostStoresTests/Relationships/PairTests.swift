@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("One-to-one relationships in batch requests, in every store")
+@Suite("One-to-one relationships in batch requests")
 struct PairTests {
     private let folder = Result { try Folder() }
 
@@ -108,7 +108,7 @@ struct PairTests {
 
     // MARK: One relationship
 
-    @Test("two pairs exchange their objects", arguments: Sample.types)
+    @Test("an upsert of one object of each pair exchanges two pairs' partners", arguments: Sample.types)
     func exchange(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 3), ("c", 1))
@@ -116,7 +116,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("two pairs exchange their objects, with a row for each object", arguments: Sample.types)
+    @Test("an upsert of all four objects exchanges two pairs' partners", arguments: Sample.types)
     func fullExchange(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 3), ("b", 2), ("c", 1), ("d", 0))
@@ -124,7 +124,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("a new object takes an object from its pair", arguments: Sample.types)
+    @Test("a new object takes a partner, and the old pair is dissolved", arguments: Sample.types)
     func newPartner(type: String) throws {
         let sample = try couples(type)
         try sample.save(("e", 0))
@@ -132,15 +132,15 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("an object can be its own partner", arguments: Sample.types)
-    func itself(type: String) throws {
+    @Test("an object can become its own one-to-one partner", arguments: Sample.types)
+    func ownPartner(type: String) throws {
         let sample = try couples(type)
         try sample.save(("a", 0))
         #expect(try sample.spouses() == ["a-a", "c-d", "d-c"])
         try sample.verify()
     }
 
-    @Test("the last row of an object decides, and the first of skipped ones", arguments: Sample.types)
+    @Test("the last of several rows for one object sets its partner, or the first if skipped", arguments: Sample.types)
     func sameObject(type: String) throws {
         let sample = try sample(type)
         try sample.save(("a", 2), ("a", 1))
@@ -151,7 +151,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("several objects do not get the same partner", arguments: Sample.types)
+    @Test("an update that gives one partner to several objects is refused", arguments: Sample.types)
     func samePartner(type: String) throws {
         let sample = try couples(type)
         let error = #expect(throws: StoreError.self) {
@@ -162,7 +162,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("an update and a delete take partners apart", arguments: Sample.types)
+    @Test("deleting or clearing one partner clears the other's reference", arguments: Sample.types)
     func apart(type: String) throws {
         let sample = try couples(type)
         try sample.store.delete([sample.persons[0]])
@@ -175,7 +175,7 @@ struct PairTests {
 
     // MARK: A mandatory end
 
-    @Test("two objects exchange partners that must have one", arguments: Sample.types)
+    @Test("an upsert can exchange partners of a mandatory one-to-one relationship", arguments: Sample.types)
     func mandatoryExchange(type: String) throws {
         let sample = try passes(type)
         let passes = try sample.store.fetch("Pass", sortedBy: ["name"]).map(\.id)
@@ -205,7 +205,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("a delete of the mandatory end frees the other", arguments: Sample.types)
+    @Test("deleting the objects with the mandatory end lets their partners be deleted", arguments: Sample.types)
     func freed(type: String) throws {
         let sample = try passes(type)
         try sample.store.delete("Pass")

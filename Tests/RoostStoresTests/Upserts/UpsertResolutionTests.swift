@@ -3,7 +3,7 @@ import Roost
 import RoostCore
 import Testing
 
-@Suite("The objects that rows of an upsert mean, in every store")
+@Suite("How rows of an upsert identify objects")
 struct UpsertResolutionTests {
     private let folder = Result { try Folder() }
 
@@ -24,7 +24,7 @@ struct UpsertResolutionTests {
         try store.fetch("E", sortedBy: ["code"]).map { record in names.map { record[$0] } }
     }
 
-    @Test("rows that name an object by different constraints update it together", arguments: Sample.types)
+    @Test("rows that identify one object by different constraints update it together", arguments: Sample.types)
     func twoConstraints(type: String) throws {
         let store = try pairs(type)
         let id = try store.ids("E", [["code": 1, "name": "n"]])[0]
@@ -35,7 +35,7 @@ struct UpsertResolutionTests {
         #expect(try values(store, "code", "name", "x", "y") == [[1, "n", 5, 6]])
     }
 
-    @Test("a row takes a value that a row before it gives up", arguments: Sample.types)
+    @Test("a row can take a unique value that an earlier row of the upsert releases", arguments: Sample.types)
     func handOver(type: String) throws {
         let store = try pairs(type)
         try store.insert("E", rows: [["code": 1, "name": "a"]])
@@ -43,7 +43,7 @@ struct UpsertResolutionTests {
         #expect(try values(store, "code", "name") == [[1, "b"], [2, "a"]])
     }
 
-    @Test("two objects exchange their values", arguments: Sample.types)
+    @Test("an upsert can exchange unique values of two objects", arguments: Sample.types)
     func exchange(type: String) throws {
         let store = try pairs(type)
         try store.insert("E", rows: [["code": 1, "name": "a"], ["code": 2, "name": "b"]])
@@ -52,7 +52,7 @@ struct UpsertResolutionTests {
         #expect(try values(store, "code", "name") == [[1, "b"], [2, "a"]])
     }
 
-    @Test("a row does not make one object of two new ones", arguments: Sample.types)
+    @Test("a row that would merge two new objects into one is refused", arguments: Sample.types)
     func joined(type: String) throws {
         let store = try pairs(type)
         let rows: [[String: Value]] = [["code": 1, "x": 1], ["name": "n", "y": 2], ["code": 1, "name": "n"]]
@@ -61,8 +61,8 @@ struct UpsertResolutionTests {
         #expect(try store.count("E") == 0)
     }
 
-    @Test("the result has an ID for each row, and counts each object once", arguments: Sample.types)
-    func results(type: String) throws {
+    @Test("an upsert returns an ID for each row and counts each object once", arguments: Sample.types)
+    func idsOfRows(type: String) throws {
         let store = try pairs(type)
         let result = try store.insert(
             "E", rows: [["code": 1], ["code": 2], ["code": 1]], onConflict: .update, result: .objectIDs)
@@ -72,7 +72,7 @@ struct UpsertResolutionTests {
         #expect(result.count == 2)
     }
 
-    @Test("rows without a value in each constraint are new objects", arguments: Sample.types)
+    @Test("a row without a unique value always inserts a new object", arguments: Sample.types)
     func nulls(type: String) throws {
         let store = try pairs(type)
         let rows: [[String: Value]] = [["y": 1], ["y": 1], ["code": .null, "y": 1]]
@@ -81,7 +81,7 @@ struct UpsertResolutionTests {
         #expect(try store.count("E", where: "y == 1") == 6)
     }
 
-    @Test("a row names an object of a subentity by its superentity", arguments: Sample.types)
+    @Test("a row of a superentity updates an object of a subentity", arguments: Sample.types)
     func subentity(type: String) throws {
         let store = try folder.get().store(type, Sample.animals)
         let dog = try store.ids("Dog", [["code": "a", "name": "old", "bark": "wuff", "age": 3]])[0]
@@ -94,7 +94,7 @@ struct UpsertResolutionTests {
         #expect(try store.check().isEmpty)
     }
 
-    @Test("a row of one entity does not name an object of a sibling", arguments: Sample.types)
+    @Test("a row cannot identify an object of a sibling entity", arguments: Sample.types)
     func sibling(type: String) throws {
         let store = try folder.get().store(type, Sample.animals)
         try store.insert("Cat", rows: [["code": "a", "name": "old"]])
@@ -107,7 +107,7 @@ struct UpsertResolutionTests {
         #expect(try store.fetch("Animal").map { $0["name"] } == ["old"])
     }
 
-    @Test("a row of a subentity names an object that an upsert inserted", arguments: Sample.types)
+    @Test("a second upsert of a subentity updates the object that the first inserted", arguments: Sample.types)
     func sameSubentity(type: String) throws {
         let store = try folder.get().store(type, Sample.animals)
         try store.insert("Cat", rows: [["code": "a"]])
@@ -117,7 +117,8 @@ struct UpsertResolutionTests {
         #expect(try store.count("Animal") == 2)
     }
 
-    @Test("a reference in a constraint can be named by a superentity", arguments: Sample.types)
+    @Test(
+        "a reference in a constraint identifies an object by its entity or by its superentity", arguments: Sample.types)
     func reference(type: String) throws {
         let store = try open(
             type, EntityDescription("Owner", attributes: [.string("n")]),
@@ -140,7 +141,7 @@ struct UpsertResolutionTests {
         #expect(try store.count("E") == 2)
     }
 
-    @Test("a constraint with a derived attribute alone identifies no row", arguments: Sample.types)
+    @Test("an upsert is refused if the only constraint has a derived attribute", arguments: Sample.types)
     func derivedAlone(type: String) throws {
         let store = try open(
             type,
@@ -157,7 +158,7 @@ struct UpsertResolutionTests {
         #expect(try store.fetch("E").map { $0["name"] } == ["Ada"])
     }
 
-    @Test("a constraint with a derived attribute holds, and others identify rows", arguments: Sample.types)
+    @Test("a constraint on a derived attribute is enforced while another identifies rows", arguments: Sample.types)
     func derivedBeside(type: String) throws {
         let store = try open(
             type,
@@ -176,8 +177,8 @@ struct UpsertResolutionTests {
         #expect(try store.count("E") == 1)
     }
 
-    @Test("elements of a composite identify an object", arguments: Sample.types)
-    func elements(type: String) throws {
+    @Test("elements of a composite identify an object of an upsert", arguments: Sample.types)
+    func compositeElements(type: String) throws {
         let store = try open(
             type,
             EntityDescription(
@@ -198,7 +199,7 @@ struct UpsertResolutionTests {
         #expect(try values(store, "code", "x") == [["1", .null], ["2", 7]])
     }
 
-    @Test("strings identify an object by their code points", arguments: Sample.types)
+    @Test("strings identify objects by their code points, without normalization", arguments: Sample.types)
     func strings(type: String) throws {
         let store = try open(
             type,
