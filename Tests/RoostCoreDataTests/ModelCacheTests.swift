@@ -100,7 +100,7 @@ struct ModelCacheTests {
         }
     }
 
-    @Test("a property list that nests references without end is refused")
+    @Test("a property list that unfolds to 10^20 values is refused")
     func repeating() throws {
         // Twenty arrays, each holding the next one ten times: 10^20 values if unfolded.
         var objects: [[UInt8]] = (0..<20).map { level in [0xAA] + [UInt8](repeating: UInt8(level + 1), count: 10) }
