@@ -71,15 +71,20 @@ struct BatchConflictTests {
         #expect(try count("Track") == 3)
     }
 
-    @Test("inserts objects at once though the object that they refer to was changed, and none if it was deleted")
-    func insert() throws {
-        let row: BatchInsertRequest.Row = ["album": .objectID(ObjectID("Album", key: 1))]
+    private let row: BatchInsertRequest.Row = ["album": .objectID(ObjectID("Album", key: 1))]
+
+    @Test("a batch insert needs one commit although the object that it refers to was changed")
+    func insertBesideUpdate() throws {
         let changed = MeddledStore(store) { number throws(StoreError) in
             guard number <= 3 else { return }
             try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
         }
         #expect(try changed.execute(BatchInsertRequest("Track", rows: [row, row], result: .count)).count == 2)
         #expect(changed.commitCount == 1)
+    }
+
+    @Test("a batch insert fails if the object that it refers to was deleted")
+    func insertBesideDelete() throws {
         let deleted = MeddledStore(store) { number throws(StoreError) in
             guard number == 1 else { return }
             _ = try store.execute(BatchDeleteRequest(FetchRequest("Album")))

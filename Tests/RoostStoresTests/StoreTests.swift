@@ -80,16 +80,22 @@ struct StoreTests {
         #expect(error?.code == .closed)
     }
 
-    @Test("streams objects, and an error of the program ends the pass", arguments: Sample.types)
+    @Test("forEach visits every object of a request", arguments: Sample.types)
     func forEach(type: String) throws {
-        struct Stop: Error {}
         let store = try filled(type)
         var count = 0
         try store.forEach(FetchRequest("Note")) { _ in count += 1 }
         #expect(count == 2000)
+    }
+
+    @Test("an error thrown by the closure of forEach ends the pass and is rethrown", arguments: Sample.types)
+    func forEachError(type: String) throws {
+        struct Stop: Error {}
+        let store = try filled(type)
+        var count = 0
         #expect(throws: Stop.self) {
             try store.forEach(FetchRequest("Note")) { _ in
-                count -= 1
+                count += 1
                 if count == 1000 { throw Stop() }
             }
         }
@@ -212,25 +218,35 @@ struct StoreTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("is copied, converted, dumped, and compared by its digest", arguments: Sample.types)
-    func copies(type: String) async throws {
+    /// The types whose stores outlast the process.
+    static let lasting = Sample.types.filter { $0 != "memory" }
+
+    @Test("a store that is converted to any type keeps its digest", arguments: Sample.types, lasting)
+    func conversion(type: String, other: String) async throws {
         let store = try filled(type, 50)
-        let folder = try folder.get()
+        let location = try folder.get().location(other, "to-\(other)")
         let digest = try await store.digest()
-        for other in Sample.types where other != "memory" {
-            let report = try await store.convert(to: folder.location(other, "to-\(other)"))
-            #expect(report.verified)
-            let copy = try await Store.open(folder.location(other, "to-\(other)"), ifMissing: .fail)
-            #expect(try await copy.digest() == digest)
-            try await copy.close()
-        }
-        if type != "memory" {
-            #expect(try await store.backUp(to: folder.location(type, "monday")).verified)
-            let error = await #expect(throws: StoreError.self) {
-                try await store.backUp(to: folder.location(type, "monday"))
-            }
-            #expect(error?.code == .alreadyExists)
-        }
+        #expect(try await store.convert(to: location).verified)
+        let copy = try await Store.open(location, ifMissing: .fail)
+        #expect(try await copy.digest() == digest)
+        try await copy.close()
+        #expect(try await store.check().isEmpty)
+    }
+
+    @Test("a backup is verified, and does not replace an existing store", arguments: lasting)
+    func backup(type: String) async throws {
+        let store = try filled(type, 50)
+        let location = try folder.get().location(type, "monday")
+        #expect(try await store.backUp(to: location).verified)
+        let error = await #expect(throws: StoreError.self) { try await store.backUp(to: location) }
+        #expect(error?.code == .alreadyExists)
+        #expect(try await store.check().isEmpty)
+    }
+
+    @Test("an asynchronous dump gives the digest and the same text as a blocking dump", arguments: Sample.types)
+    func dump(type: String) async throws {
+        let store = try filled(type, 50)
+        let digest = try await store.digest()
         let bytes = Mutex<[UInt8]>([])
         #expect(try await store.dump { part in bytes.withLock { $0 += part } } == digest)
         let text = String(decoding: bytes.withLock { $0 }, as: UTF8.self)

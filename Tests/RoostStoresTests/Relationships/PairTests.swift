@@ -187,19 +187,32 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("a partner that must have one is not taken away from it", arguments: Sample.types)
-    func mandatory(type: String) throws {
+    @Test("an insert that takes another object's mandatory partner is refused", arguments: Sample.types)
+    func takenPartner(type: String) throws {
         let sample = try passes(type)
-        let holder = sample.persons[0]
         let taken = #expect(throws: StoreError.self) {
-            try sample.store.insert("Pass", rows: [["name": "z", "holder": .objectID(holder)]])
+            try sample.store.insert("Pass", rows: [["name": "z", "holder": .objectID(sample.persons[0])]])
         }
         #expect(taken?.code == .validationFailed)
         #expect(taken?.failures.map(\.property) == ["holder"])
+        #expect(try sample.passes() == ["x-a", "y-b"])
+        try sample.verify()
+    }
+
+    @Test("an update that clears mandatory partners from the other end is refused", arguments: Sample.types)
+    func clearedPartner(type: String) throws {
+        let sample = try passes(type)
         let cleared = #expect(throws: StoreError.self) { try sample.store.update("Person", set: ["pass": .null]) }
         #expect(cleared?.code == .validationFailed)
         #expect(cleared?.failures.map(\.kind) == [.missing, .missing])
-        let deleted = #expect(throws: StoreError.self) { try sample.store.delete([holder]) }
+        #expect(try sample.passes() == ["x-a", "y-b"])
+        try sample.verify()
+    }
+
+    @Test("a delete of another object's mandatory partner is denied", arguments: Sample.types)
+    func deletedPartner(type: String) throws {
+        let sample = try passes(type)
+        let deleted = #expect(throws: StoreError.self) { try sample.store.delete([sample.persons[0]]) }
         #expect(deleted?.code == .deleteDenied)
         #expect(try sample.passes() == ["x-a", "y-b"])
         try sample.verify()

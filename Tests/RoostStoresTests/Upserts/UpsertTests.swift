@@ -49,12 +49,16 @@ struct UpsertTests {
         #expect(try store.fetch("Artist", sortedBy: ["name"]).map { $0["land"] } == ["UK", "FR"])
     }
 
-    @Test("fails without a rule, and for an entity without a constraint", arguments: Sample.types)
-    func fails(type: String) throws {
+    @Test("an insert without a conflict rule fails if a unique value exists", arguments: Sample.types)
+    func insertWithoutRule(type: String) throws {
         let store = try store(type)
         try store.insert("Artist", rows: [["name": "Ada"]])
         let taken = #expect(throws: StoreError.self) { try store.insert("Artist", rows: [["name": "Ada"]]) }
         #expect(taken?.code == .constraintViolation)
+    }
+
+    @Test("an upsert of an entity without a uniqueness constraint is refused")
+    func entityWithoutConstraint() throws {
         let plain = try Store.open(.memory("plain"), model: try ManagedObjectModel(entities: [EntityDescription("A")]))
         let none = #expect(throws: StoreError.self) { try plain.insert("A", rows: [[:]], onConflict: .update) }
         #expect(none?.code == .invalidRequest)
@@ -134,8 +138,10 @@ struct UpsertTests {
         #expect(try store.fetch("Track").map { $0["plays"] } == [1])
     }
 
-    @Test("an upsert names a missing object of a mandatory relationship", arguments: Sample.types)
-    func missingObjects(type: String) throws {
+    @Test(
+        "an insert with any conflict rule names a missing object of a mandatory relationship",
+        arguments: Sample.types, ConflictRule.allCases)
+    func missingObjects(type: String, rule: ConflictRule) throws {
         let store = try folder.get().store(
             type,
             [
@@ -146,13 +152,11 @@ struct UpsertTests {
                     uniquenessConstraints: [["title"]]),
             ])
         let missing = ObjectID("Folder", key: 9)
-        for rule in ConflictRule.allCases {
-            let error = #expect(throws: StoreError.self) {
-                try store.insert("Note", rows: [["title": "a", "folder": .objectID(missing)]], onConflict: rule)
-            }
-            #expect(error?.code == .objectNotFound)
-            #expect(error?.missingObjects == [missing])
+        let error = #expect(throws: StoreError.self) {
+            try store.insert("Note", rows: [["title": "a", "folder": .objectID(missing)]], onConflict: rule)
         }
+        #expect(error?.code == .objectNotFound)
+        #expect(error?.missingObjects == [missing])
         #expect(try store.count("Note") == 0)
     }
 

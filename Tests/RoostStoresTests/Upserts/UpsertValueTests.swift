@@ -144,8 +144,10 @@ struct UpsertValueTests {
         #expect(try places(in: store) == [[7, .null], [7, .null]])
     }
 
-    @Test("setting one element of a null composite fails without its mandatory element", arguments: Sample.types)
-    func mandatoryElements(type: String) throws {
+    // MARK: Mandatory elements
+
+    /// Opens a store with an object whose composite, which has a mandatory element, is null.
+    private func numberedPlaces(_ type: String) throws -> Store {
         let store = try open(
             type,
             EntityDescription(
@@ -160,18 +162,39 @@ struct UpsertValueTests {
                 ],
                 uniquenessConstraints: [["k"]]))
         try store.insert("E", rows: [["k": "a"]])
-        let requests: [() throws -> Void] = [
-            { try store.update("E", set: ["place.street": "x"]) },
-            { try store.insert("E", rows: [["k": "a", "place.street": "x"]], onConflict: .update) },
-            { try store.insert("E", rows: [["k": "b", "place.street": "x"]], onConflict: .update) },
-            { try store.update("E", set: ["place": .composite(["street": "x"])]) },
-        ]
-        for request in requests {
-            let error = #expect(throws: StoreError.self) { try request() }
-            #expect(error?.failures.map(\.property) == ["place.number"])
-            #expect(error?.failures.map(\.kind) == [.missing])
+        return store
+    }
+
+    /// A request that leaves a composite without its mandatory element.
+    enum IncompleteRequest: CaseIterable, Sendable {
+        case update, upsertOfExisting, upsertOfNew, updateOfWhole
+
+        func run(_ store: Store) throws {
+            switch self {
+            case .update: try store.update("E", set: ["place.street": "x"])
+            case .upsertOfExisting:
+                try store.insert("E", rows: [["k": "a", "place.street": "x"]], onConflict: .update)
+            case .upsertOfNew: try store.insert("E", rows: [["k": "b", "place.street": "x"]], onConflict: .update)
+            case .updateOfWhole: try store.update("E", set: ["place": .composite(["street": "x"])])
+            }
         }
+    }
+
+    @Test(
+        "setting an element of a null composite fails without its mandatory element", arguments: Sample.types,
+        IncompleteRequest.allCases)
+    func incompleteComposites(type: String, request: IncompleteRequest) throws {
+        let store = try numberedPlaces(type)
+        let error = #expect(throws: StoreError.self) { try request.run(store) }
+        #expect(error?.failures.map(\.property) == ["place.number"])
+        #expect(error?.failures.map(\.kind) == [.missing])
         #expect(try store.fetch("E").map { $0["place"] } == [.null])
+        #expect(try store.check().isEmpty)
+    }
+
+    @Test("setting the mandatory element of a null composite gives the others their defaults", arguments: Sample.types)
+    func mandatoryElements(type: String) throws {
+        let store = try numberedPlaces(type)
         try store.update("E", set: ["place.number": 2])
         #expect(try store.fetch("E").map { $0["place.n"] } == [4])
         #expect(try store.check().isEmpty)
