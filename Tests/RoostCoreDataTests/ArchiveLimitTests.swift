@@ -78,15 +78,17 @@ struct ArchiveLimitTests {
         #expect(budget.byteCount <= DecodingBudget.Limit.bytes)
     }
 
-    @Test("data, lists and classes that are referred to often are refused")
-    func sharedParts() throws {
+    @Test("a list that refers to the same data often is refused")
+    func sharedData() throws {
         var a = ArchiveWriter()
         let data = a.add(.data([UInt8](repeating: 1, count: 200_000)))
         let many = a.list((0..<300).map { _ in data })
         let dataList = try KeyedArchive(a.archive(many), file: "m")
         #expect(try failure { try dataList.rootObject().members() }.code == .limitExceeded)
+    }
 
-        // Ten levels of lists, each of ten references to the next.
+    @Test("ten levels of lists, each with ten references to the next, are refused")
+    func sharedLists() throws {
         var b = ArchiveWriter()
         var list = b.list([b.string("x")])
         for _ in 0..<10 { list = b.list((0..<10).map { _ in list }) }
@@ -95,8 +97,10 @@ struct ArchiveLimitTests {
             for node in try object.members() { if let inner = node.object { try walk(inner) } }
         }
         #expect(try failure { try walk(try nested.rootObject()) }.code == .limitExceeded)
+    }
 
-        // A class of 10 000 members, which every object asks for its name.
+    @Test("a class of 10 000 members that every object refers to is refused")
+    func sharedClass() throws {
         var c = ArchiveWriter()
         let large = c.add(
             .dict((0..<10_000).map { ("k\($0)", .bool(true)) } + [("$classname", .string("NSNumber"))]))

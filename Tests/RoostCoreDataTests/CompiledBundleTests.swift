@@ -93,13 +93,18 @@ struct CompiledBundleTests {
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "../Notes") }.code == .invalidModel)
     }
 
-    @Test("a link inside it is not followed, and a damaged model in it is an error that names it")
-    func unsafe() throws {
+    @Test("a symbolic link inside a .momd bundle is refused")
+    func symbolicLink() throws {
         let path = try Self.writeBundle(to: directory)
         try directory.write(compiledModel("Outside", [("x", 700)]), to: "Outside.mom")
         try FileManager.default.createSymbolicLink(
             atPath: path + "/Linked.mom", withDestinationPath: directory.file("Outside.mom"))
         #expect(try failure { try CoreDataModelReader.read(at: path, version: "Linked") }.code == .invalidModel)
+    }
+
+    @Test("a damaged model inside a .momd bundle is corrupted, and the error names it")
+    func damagedModel() throws {
+        let path = try Self.writeBundle(to: directory)
         try directory.write(Array("bplist00 and nothing more".utf8), to: "Notes.momd/Broken.mom")
         let error = try failure { try CoreDataModelReader.read(at: path, version: "Broken") }
         #expect(error.code == .corrupted && error.message.contains("Broken.mom"))

@@ -96,11 +96,16 @@ import RoostCore
                 ])
         }
 
-        @Test("a store without model cache needs a model, which may be a model file")
+        @Test("a store without a model cache cannot be opened without a model")
+        func missingModel() throws {
+            let error = try failure { try Self.store().open(nil) }
+            #expect(error.code == .invalidRequest && error.message.contains("--model"))
+        }
+
+        @Test("the option of a store's model takes the path of a model file")
         func modelOption() throws {
             let files = try Self.store()
-            let error = try failure { try files.open(nil) }
-            #expect(error.code == .invalidRequest && error.message.contains("--model"))
+            files.close()
             try files.directory.write(
                 "<model><entity name=\"Item\"><attribute name=\"n\" optional=\"YES\" attributeType=\"Integer 64\"/><attribute name=\"s\" optional=\"YES\" attributeType=\"String\"/></entity></model>",
                 to: "M.xcdatamodel/contents")
@@ -108,108 +113,16 @@ import RoostCore
             let store = try CoreDataStoreType().open(
                 location, options: StoreOptions(typeOptions: ["model": files.directory.file("M.xcdatamodel")]))
             #expect(try store.snapshot().objects("Item").count == 3)
-            #expect(
-                try failure {
-                    try CoreDataStoreType().open(location, options: StoreOptions(typeOptions: ["modell": "x"]))
-                }
-                .message.contains("'model'"))
         }
 
-        @Test("of some models those fit a file without one that leave nothing of it over and miss nothing")
-        func fittingModels() throws {
-            let files = try Self.store()
+        @Test("an unknown option of a Core Data store suggests the nearest name")
+        func unknownOption() throws {
+            let files = try Self.closedStore()
             let location = StoreLocation(type: "coredata", path: files.path)
-            func model(_ attributes: [AttributeDescription], _ more: [EntityDescription] = []) throws
-                -> ManagedObjectModel
-            {
-                try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)] + more)
-            }
-            let right = try Self.model()
-            let attributes = try #require(right.entity("Item")).attributes
-            let models = try [
-                model(Array(attributes.dropLast())), right,
-                model(attributes + [AttributeDescription("x", type: .string)]),
-                model(attributes, [EntityDescription("Other")]),
-            ]
-            files.close()
-            let type = CoreDataStoreType()
-            #expect(try type.fittingModels(among: models, storeAt: location, options: StoreOptions()) == [1])
-            #expect(try type.fittingModels(among: [], storeAt: location, options: StoreOptions()) == [])
-            // What has a model, or is told one, is not asked.
-            #expect(
-                try type.fittingModels(
-                    among: models, storeAt: location, options: StoreOptions(typeOptions: ["model": "M"]))
-                    == nil)
-            let cache = AppleStore.hex(deflateStored(sampleArchive()))
-            let cached = try Self.store(
-                "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB); INSERT INTO Z_MODELCACHE VALUES (\(cache));")
-            cached.close()
-            #expect(
-                try type.fittingModels(
-                    among: models, storeAt: StoreLocation(type: "coredata", path: cached.path), options: StoreOptions())
-                    == nil)
             let error = try failure {
-                _ = try type.fittingModels(
-                    among: models, storeAt: StoreLocation(type: "coredata", path: files.path + "-no"),
-                    options: StoreOptions())
+                try CoreDataStoreType().open(location, options: StoreOptions(typeOptions: ["modell": "x"]))
             }
-            #expect(error.code == .notFound)
-        }
-
-        @Test("a migration through a bundle takes the version that a store without a model was made with")
-        func sourceVersion() throws {
-            let files = try Self.store()
-            files.close()
-            let location = StoreLocation(type: "coredata", path: files.path)
-            let right = try Self.model()
-            let old = try #require(right.entity("Item")).attributes
-            func version(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
-                try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)])
-            }
-            let new = try version(old + [AttributeDescription("extra", type: .string)])
-            let history = try ModelHistory([
-                .init("v0", model: try version([AttributeDescription("gone", type: .string)])),
-                .init("v1", model: right),
-                .init("v2", model: new),
-            ])
-            let manager = MigrationManager(registry: .standard)
-            let target = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("new")))
-            var options = MigrationOptions(history: history)
-            #expect(
-                try manager.planMigration(from: .location(location), to: target, model: new, options: options).refusals
-                    == [])
-            let report = try manager.migrate(from: .location(location), to: target, model: new, options: options)
-            #expect(report.objects == 3 && report.verified)
-            // If several versions with different storage fit, the migration does not guess.
-            let wider = try version(
-                old.map { attribute in
-                    var attribute = attribute
-                    attribute.versionHashModifier = "b"
-                    return attribute
-                })
-            options.history = try ModelHistory([
-                .init("v1", model: right), .init("v1b", model: wider), .init("v2", model: new),
-            ])
-            let other = ConversionEndpoint.location(StoreLocation(type: "sqlite", path: files.directory.file("other")))
-            let error = try failure {
-                _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
-            }
-            #expect(error.code == .invalidRequest && error.message.contains("'v1', 'v1b'"), "\(error)")
-            let refusals = try manager.planMigration(from: .location(location), to: other, model: new, options: options)
-                .refusals
-            #expect(refusals == [error.message])
-            options.conversion.sourceModel = right
-            _ = try manager.migrate(from: .location(location), to: other, model: new, options: options)
-            // Without a version that fits, the store's own error is reported.
-            options = MigrationOptions(history: try ModelHistory([.init("v2", model: new)]))
-            let unknown = try failure {
-                _ = try manager.migrate(
-                    from: .location(location),
-                    to: .location(StoreLocation(type: "sqlite", path: files.directory.file("third"))),
-                    model: new,
-                    options: options)
-            }
-            #expect(unknown.code == .invalidRequest && unknown.message.contains("holds no model"))
+            #expect(error.message.contains("'model'"))
         }
 
         @Test("a model whose entities or attributes the file lacks is refused", arguments: ["Other", "Item"])
@@ -396,7 +309,7 @@ import RoostCore
             #expect(try contents(copy.path) == before)
         }
 
-        @Test("a file with two hard links opens where its log is, or if links are accepted")
+        @Test("a file with two hard links opens only under the name that has its log")
         func hardLinks() throws {
             let files = try Self.store("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0;")
             let copy = try TemporaryDirectory()
@@ -404,10 +317,10 @@ import RoostCore
                 try FileManager.default.copyItem(atPath: files.path + suffix, toPath: copy.file("W.sqlite") + suffix)
             }
             try FileManager.default.linkItem(atPath: copy.file("W.sqlite"), toPath: copy.file("other"))
-            func count(_ name: String, acceptsLinks: Bool = false) throws -> Int {
+            func count(_ name: String) throws -> Int {
                 let store = try CoreDataStoreType().open(
                     StoreLocation(type: "coredata", path: copy.file(name)),
-                    options: StoreOptions(model: try Self.model()).with { $0.acceptsLinks = acceptsLinks })
+                    options: StoreOptions(model: try Self.model()))
                 defer { try? store.close() }
                 return try store.snapshot().objects("Item").count
             }
@@ -425,26 +338,25 @@ import RoostCore
             #expect(try !contents(copy.path).keys.contains("other"))
         }
 
-        @Test("a log or journal that is a pipe or a directory is refused at once", arguments: ["-wal", "-journal"])
-        func companions(suffix: String) throws {
+        @Test(
+            "a log or journal that is a pipe or a directory is refused at once", arguments: ["-wal", "-journal"],
+            [true, false])
+        func companions(suffix: String, isPipe: Bool) throws {
             let files = try Self.store()
             let copy = try TemporaryDirectory()
             try FileManager.default.copyItem(atPath: files.path, toPath: copy.file("W.sqlite"))
-            for isPipe in [true, false] {
-                let path = copy.file("W.sqlite" + suffix)
-                if isPipe {
-                    #expect(mkfifo(path, 0o600) == 0)
-                } else {
-                    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-                }
-                let error = #expect(throws: StoreError.self) {
-                    try CoreDataStoreType().open(
-                        StoreLocation(type: "coredata", path: copy.file("W.sqlite")),
-                        options: StoreOptions(model: try Self.model()))
-                }
-                #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
-                try FileManager.default.removeItem(atPath: path)
+            let path = copy.file("W.sqlite" + suffix)
+            if isPipe {
+                #expect(mkfifo(path, 0o600) == 0)
+            } else {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
             }
+            let error = #expect(throws: StoreError.self) {
+                try CoreDataStoreType().open(
+                    StoreLocation(type: "coredata", path: copy.file("W.sqlite")),
+                    options: StoreOptions(model: try Self.model()))
+            }
+            #expect(error?.code == .notAStore && error?.message.contains("W.sqlite\(suffix)'") == true)
         }
 
         @Test("a store with a rollback journal is read as before the interrupted change")
@@ -525,7 +437,7 @@ import RoostCore
             #expect(type.recognizes(fileAt: try Self.closedStore().path))
         }
 
-        private static func closedStore() throws -> AppleStore {
+        static func closedStore() throws -> AppleStore {
             let files = try store()
             files.close()
             return files

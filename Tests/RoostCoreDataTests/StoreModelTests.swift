@@ -110,9 +110,9 @@ import RoostCore
             #expect(try Self.open(files, path).model.entity("Note")?.attribute("stars")?.type == .integer64)
         }
 
-        @Test("a model document is the model of a store as well as Apple's files are")
-        func documents() throws {
-            let files = try AppleStore(["Note"], sql: Self.note)
+        // MARK: Model documents
+
+        private static func modelDocument() throws -> (model: ManagedObjectModel, bytes: [UInt8]) {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Note",
@@ -120,13 +120,32 @@ import RoostCore
                         AttributeDescription("title", type: .string), AttributeDescription("stars", type: .integer32),
                     ])
             ])
-            try files.directory.write(Array(model.document()), to: "Notes.roostmodel.json")
+            return (model, Array(try model.document()))
+        }
+
+        @Test("a Core Data store is opened with a model document")
+        func documents() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            let (model, bytes) = try Self.modelDocument()
+            try files.directory.write(bytes, to: "Notes.roostmodel.json")
             let path = files.directory.file("Notes.roostmodel.json")
             let store = try Self.open(files, path)
             #expect(store.model == model)
             #expect(try store.snapshot().objects("Note")[1]?["title"] == .string("a"))
+        }
+
+        @Test("a version of a model document is refused, since a document has none")
+        func versionOfDocument() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
+            try files.directory.write(Self.modelDocument().bytes, to: "Notes.roostmodel.json")
+            let path = files.directory.file("Notes.roostmodel.json")
             let versioned = try failure { try Self.open(files, path, version: "2") }
             #expect(versioned.code == .invalidRequest && versioned.message.contains("has no versions"))
+        }
+
+        @Test("a malformed model document is refused by its name, and a missing one is not found")
+        func wrongDocument() throws {
+            let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write("{ \"entities\": { \"Note\": { \"atributes\": {} } } }", to: "bad.json")
             let error = try failure { try Self.open(files, files.directory.file("bad.json")) }
             #expect(error.code == .invalidModel && error.message.contains("bad.json"))
