@@ -66,7 +66,7 @@ package final class BundleDirectory {
         return try contents(of: file, path: path, limit: limit)
     }
 
-    /// The names of everything in the directory, sorted, without `.` and `..`.
+    /// Returns the names of everything in the directory, sorted, without `.` and `..`.
     package func names() throws(StoreError) -> [String] {
         let copy = Self.openFile(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { throw Self.failure(errno, path) }

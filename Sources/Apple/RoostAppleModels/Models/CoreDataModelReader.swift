@@ -23,8 +23,10 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
     package var description: String { "\(file)\(line.map { ":\($0)" } ?? ""): \(element): \(message)" }
 }
 
-/// Reads Apple's model files: `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled
-/// models, `.momd` bundles and single `.mom` versions.
+/// A reader of Apple's model files.
+///
+/// These are `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled models: `.momd`
+/// bundles and single `.mom` versions.
 ///
 /// Everything that describes stored data is taken over (reference §1.10). What only the editor
 /// needs is left out silently, from a fixed list; everything else that is unknown becomes a
@@ -41,8 +43,9 @@ package enum CoreDataModelReader {
     /// The maximum size of a compiled model, in bytes.
     package static let maximumArchiveByteCount = 64 << 20
 
-    /// The versions in the bundle at `path`, without `.xcdatamodel` or `.mom`, oldest first by
-    /// their names; the one version of a single model.
+    /// Returns the versions in the bundle at `path`, oldest first by their names.
+    ///
+    /// The names have no `.xcdatamodel` or `.mom`. A single model has one version.
     ///
     /// In natural order, "Model 2" before "Model 10". A model may have been renamed on the way:
     /// versions whose names begin with another word than the current one's come before all that
@@ -54,8 +57,8 @@ package enum CoreDataModelReader {
         return VersionOrder(names, current: current).sorted
     }
 
-    /// The versions in the bundle at `path` in natural order, and the current version if the bundle
-    /// names it.
+    /// Returns the versions in the bundle at `path` in natural order, and the current one if it is
+    /// named.
     ///
     /// For a single model, its one version.
     package static func versionNames(at path: String) throws(StoreError) -> (names: [String], current: String?) {
@@ -70,7 +73,7 @@ package enum CoreDataModelReader {
         }
     }
 
-    /// The version that the bundle at `path` names as current, or its only one.
+    /// Returns the version that the bundle at `path` names as current, or its only one.
     ///
     /// - Throws: `invalidModel` when the bundle has several versions and does not say which is
     ///   current.
@@ -100,8 +103,9 @@ package enum CoreDataModelReader {
         return try read(file: contents.bytes, at: contents.file, compiled)
     }
 
-    /// The entities whose classes Xcode generates too: those with 'Codegen' set to 'Class
-    /// Definition' or 'Category/Extension'.
+    /// Returns the entities whose classes Xcode generates too.
+    ///
+    /// Their 'Codegen' is 'Class Definition' or 'Category/Extension'.
     ///
     /// - Parameters:
     ///   - path: A model in XML, as in ``read(at:version:compiled:)``.
@@ -178,8 +182,9 @@ package enum CoreDataModelReader {
         return try compiled(bytes, path)
     }
 
-    /// Apple's version hashes of the versions in a compiled bundle, by version and entity; empty
-    /// for everything else.
+    /// Returns Apple's version hashes of the versions in a compiled bundle, by version and entity.
+    ///
+    /// Everything else gives an empty dictionary.
     ///
     /// - Throws: `notFound`, `permissionDenied`, `invalidModel`.
     package static func appleVersionHashes(at path: String) throws(StoreError) -> [String: [String: [UInt8]]] {
@@ -196,13 +201,14 @@ package enum CoreDataModelReader {
     private static let compiledSuffix = ".mom"
     private static let versionInfoName = "VersionInfo.plist"
 
-    /// Whether a bundle is one of compiled models.
+    /// Returns whether a bundle is one of compiled models.
     private static func isCompiled(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
         let names = try bundle.names()
         return !names.contains { $0.hasSuffix(versionSuffix) } && names.contains { $0.hasSuffix(compiledSuffix) }
     }
 
-    /// The contents of `VersionInfo.plist` in a compiled bundle; nil if the file is missing.
+    /// Returns the contents of `VersionInfo.plist` in a compiled bundle, or nil if the file is
+    /// missing.
     private static func versionInfo(in bundle: BundleDirectory) throws(StoreError) -> [String: PropertyListValue]? {
         guard let bytes = try bundle.read(versionInfoName, limit: 16 << 20) else { return nil }
         return try PropertyListValue.read(bytes, file: "\(bundle.path)/\(versionInfoName)").dictionary
@@ -297,7 +303,7 @@ package enum CoreDataModelReader {
         return leftParts.count == rightParts.count ? left < right : leftParts.count < rightParts.count
     }
 
-    /// The parts of a name, alternately digits and anything else.
+    /// Returns the parts of a name, digits and other characters alternating.
     static func parts(_ name: String) -> [(text: String, number: Int?)] {
         var parts: [(text: String, number: Int?)] = []
         var rest = name[...]

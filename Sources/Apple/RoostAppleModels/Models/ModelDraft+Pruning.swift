@@ -5,9 +5,10 @@ extension ModelDraft {
     /// whole model.
     private static let (attemptLimit, validationLimit) = (2000, 4_000_000)
 
-    /// Leaves out, with a warning each, the parts without which the model is valid and that decide
-    /// nothing about stored data: limits, defaults, derivations, indexes, constraints, fetched
-    /// properties, members of configurations, stored requests.
+    /// Leaves out parts that make the model invalid and decide nothing about stored data.
+    ///
+    /// These are limits, defaults, derivations, indexes, constraints, fetched properties, members
+    /// of configurations and stored requests. Each gives a warning.
     ///
     /// Only what makes a problem go away is left out. What else is wrong stays, and building the
     /// model reports it.
@@ -17,7 +18,7 @@ extension ModelDraft {
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
         let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
 
-        /// Makes a change if that lessens the problems, and returns whether it did.
+        /// Makes a change if the model then has fewer problems, and returns whether it did.
         func attempt(
             _ draft: inout ModelDraft, _ entity: String?, _ property: String?, _ what: String,
             _ change: (inout ModelDraft) -> Void

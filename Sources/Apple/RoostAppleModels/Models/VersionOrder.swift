@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// Finds the order in which the versions of a model were made, from everything that says something
-/// about it.
+/// The order in which the versions of a model were made, as far as evidence shows it.
 ///
 /// What is known for certain comes first; what contradicts it does not count.
 package struct VersionOrder {
@@ -34,13 +33,13 @@ package struct VersionOrder {
     /// The positions after those of the names are boundaries between groups of versions.
     private var later: [[(position: Int, reason: Reason)]]
 
-    /// An order without any evidence.
+    /// Creates an order without any evidence.
     package init(_ names: [String]) {
         self.names = names.sorted(by: CoreDataModelReader.precedesNaturally)
         later = names.map { _ in [] }
     }
 
-    /// The order that follows from names and other evidence.
+    /// Finds the order that follows from names and other evidence.
     ///
     /// - Parameters:
     ///   - names: The names.
@@ -101,7 +100,7 @@ package struct VersionOrder {
         later[from].append((to, reason))
     }
 
-    /// Whether a version comes before another one for reasons that are as certain as one.
+    /// Returns whether a version comes before another one for reasons that are as certain as one.
     private func isBefore(_ from: Int, _ to: Int, _ reason: Reason) -> Bool {
         var (open, seen) = ([from], Set([from]))
         while let position = open.popLast() {
@@ -137,7 +136,7 @@ package struct VersionOrder {
         return sorted
     }
 
-    /// Whether numbers decide that a name comes after the one before it in natural order.
+    /// Returns whether numbers put a name after the one before it in natural order.
     private static func isNumbered(_ older: String, _ newer: String) -> Bool {
         guard firstWord(older) == firstWord(newer) else { return false }
         if newer.hasPrefix(older) { return hasNumber(String(newer.dropFirst(older.count))) }
@@ -150,6 +149,6 @@ package struct VersionOrder {
         CoreDataModelReader.parts(name).contains { $0.number != nil }
     }
 
-    /// The letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
+    /// Returns the letters that a name begins with: `ArtsyFolio` of "ArtsyFolio v1.4".
     private static func firstWord(_ name: String) -> Substring { name.prefix(while: \.isLetter) }
 }

@@ -41,12 +41,12 @@ extension XMLModelDocument {
 
     func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// A renaming identifier; nil where it says no more than the name.
+    /// Returns a renaming identifier, or nil if it equals the name.
     func renamingIdentifier(_ element: XMLElement, _ name: String) -> String? {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
-    /// A boolean attribute, written YES or NO; absent means NO.
+    /// Returns a boolean attribute, written YES or NO; a missing one means NO.
     mutating func flag(_ element: XMLElement, _ name: String) -> Bool {
         guard let text = element[name] else { return false }
         guard let value = Self.boolean(text) else {

@@ -150,7 +150,7 @@ extension XMLModelDocument {
         return .null
     }
 
-    /// The value that `text` stands for in an attribute of `type`; nil when it stands for none.
+    /// Returns the value that `text` means in an attribute of `type`, or nil if it means none.
     static func value(_ text: String, _ type: AttributeType) -> Value? {
         switch type {
         case .integer16: return integer(text).flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
@@ -170,7 +170,7 @@ extension XMLModelDocument {
         }
     }
 
-    /// A whole number; `5.0` is one too, as older editors wrote it.
+    /// Returns a whole number, or nil; `5.0` is one too, as older editors wrote it.
     private static func integer(_ text: String) -> Int64? {
         Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
     }
@@ -183,8 +183,9 @@ extension XMLModelDocument {
         "compositeAttributeName", "compositeName", "composite", "compositeType", "compositeAttribute", "elementName",
     ]
 
-    /// The elements of a composite: written inside it, or those of the type it names, or of the
-    /// type named like it.
+    /// Reads the elements of a composite.
+    ///
+    /// They are inside it, or in the type that it names, or in the type that has its name.
     private mutating func readElements(
         _ element: XMLElement, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
     ) throws(StoreError) {

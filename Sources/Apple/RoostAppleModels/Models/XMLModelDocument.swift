@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Takes an `.xcdatamodel` XML document over into a draft of a model (reference §1.10).
+/// A reader of an `.xcdatamodel` XML document into a draft of a model (reference §1.10).
 package struct XMLModelDocument {
     let file: String
     var draft = ModelDraft()
@@ -123,7 +123,7 @@ package struct XMLModelDocument {
         return index
     }
 
-    /// Compound indexes, the form before fetch indexes; each is named after its properties.
+    /// Returns compound indexes, the form before fetch indexes, each named after its properties.
     private mutating func compoundIndexes(_ element: XMLElement, of entity: String) -> [FetchIndexDescription] {
         groups(element, "compoundIndex", "index", of: entity).map { properties in
             FetchIndexDescription(
@@ -131,8 +131,10 @@ package struct XMLModelDocument {
         }
     }
 
-    /// `<group><item value="…"/>…</group>`, any number of times; an item may list several values,
-    /// separated by commas.
+    /// Returns the items of `<group><item value="…"/>…</group>`, which may occur any number of
+    /// times.
+    ///
+    /// An item may list several values, separated by commas.
     private mutating func groups(
         _ element: XMLElement, _ group: String, _ item: String, of entity: String
     ) -> [[String]] {
@@ -174,7 +176,7 @@ package struct XMLModelDocument {
         draft.configurations[try name(of: element)] = members
     }
 
-    /// A stored fetch request; what the model has no word for is kept as options.
+    /// Reads a stored fetch request; settings that a model does not have are kept as options.
     mutating func fetchRequest(_ element: XMLElement) throws(StoreError) -> FetchRequestTemplate {
         var template = FetchRequestTemplate(
             try name(of: element), entity: element["entity"] ?? "",

@@ -60,7 +60,7 @@ package struct BinaryPropertyList {
         tableOffset = table
     }
 
-    /// The object with this number; its members are not looked at.
+    /// Returns the object with this number, without reading its members.
     ///
     /// - Throws: `corrupted`; `limitExceeded` when the budget is used up.
     package func object(_ number: Int) throws(StoreError) -> Object {
@@ -122,7 +122,7 @@ package struct BinaryPropertyList {
         throw Self.damaged(file, "object \(number) is of no known kind")
     }
 
-    /// The whole list as values; for lists without UIDs.
+    /// Returns the whole list as values, for lists without UIDs.
     ///
     /// - Throws: `corrupted`; `limitExceeded` for one that nests deeper than 32, unfolds to more
     ///   than 100 000 values, or has more in them than the budget allows.
@@ -163,8 +163,9 @@ package struct BinaryPropertyList {
 
     // MARK: Bytes
 
-    /// The start and count of a collection, string or data, whose count follows as an integer when
-    /// it is 15 or more.
+    /// Returns the start and the count of a collection, a string or data.
+    ///
+    /// The count is an integer after the marker if it is 15 or more.
     private func length(_ offset: Int, _ low: Int) throws(StoreError) -> (start: Int, count: Int) {
         guard low == 0x0F else { return (offset + 1, low) }
         guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {
@@ -200,7 +201,7 @@ package struct BinaryPropertyList {
         return references
     }
 
-    /// A big-endian number without sign; nil when it is out of bounds or more than `Int.max`.
+    /// Returns a big-endian number without sign; nil if it is out of bounds or exceeds `Int.max`.
     private static func number(_ bytes: [UInt8], _ offset: Int, _ size: Int) -> Int? {
         guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0
@@ -208,7 +209,7 @@ package struct BinaryPropertyList {
         return Int(exactly: value)
     }
 
-    /// A big-endian integer: eight bytes have a sign, fewer have none.
+    /// Returns a big-endian integer, which has a sign if it has eight bytes.
     private func signed(_ offset: Int, _ size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0

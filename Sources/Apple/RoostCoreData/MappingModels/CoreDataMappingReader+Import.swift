@@ -4,7 +4,7 @@ internal import RoostMigration
 internal import RoostQuery
 internal import RoostSystem
 
-/// Takes the objects of a mapping model file over into a mapping model.
+/// An import of the objects of a mapping model file into a mapping model.
 struct MappingImport {
     let file: String
     /// All objects of the file by their identifiers.
@@ -48,7 +48,7 @@ struct MappingImport {
             destinationModelPath: root["destinationmodelpath"], warnings: warnings)
     }
 
-    /// The one mapping model of the file.
+    /// Returns the one mapping model of the file.
     private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
         guard let root = roots.first(where: { !references(of: $0, "entitymappings").isEmpty }) ?? roots.first else {
@@ -163,8 +163,9 @@ struct MappingImport {
         return mapping
     }
 
-    /// The model with the property mappings of copies left out; what says more of a relationship
-    /// than a copy does becomes a transformation.
+    /// Returns the model without the property mappings of copies.
+    ///
+    /// A copy whose relationship mappings say more than a copy does becomes a transformation.
     private func settlingCopies(in model: MappingModel) -> MappingModel {
         guard let sourceModel, let destinationModel else { return model }
         var settled = model
@@ -191,8 +192,9 @@ struct MappingImport {
         made[mapping, default: [:]][property] = object
     }
 
-    /// The model without the expressions that were made here and do not fit both models, each with
-    /// a warning.
+    /// Returns the model without the inferred expressions that do not fit both models.
+    ///
+    /// Each gives a warning.
     ///
     /// Core Data finds out when such an expression is evaluated, which a policy may keep from
     /// happening. What the file says stays.
@@ -242,7 +244,7 @@ struct MappingImport {
         return !destinationModel.entities[relationship.destination].includes(made.number)
     }
 
-    /// The type, which Xcode derives when it compiles the file.
+    /// Returns the type of a mapping, which Xcode derives when it compiles the file.
     private func type(of mapping: EntityMapping) -> EntityMapping.MappingType {
         guard let source = mapping.sourceEntity else { return .add }
         guard let destination = mapping.destinationEntity else { return .remove }
@@ -313,8 +315,8 @@ struct MappingImport {
 
     // MARK: Property mappings
 
-    /// The objects of a mapping's property mappings, in the order of the links, with the names of
-    /// their properties.
+    /// Returns a mapping's property mappings in the order of the links, with their properties'
+    /// names.
     private mutating func properties(
         _ mapping: XMLStoreObject, _ relationship: String, _ type: String
     ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
@@ -411,7 +413,7 @@ struct MappingImport {
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
     }
 
-    /// The expression that is written in the file; it counts whatever else is there.
+    /// Returns the expression in the file, which overrides everything else.
     private func writtenExpression(
         _ object: XMLStoreObject, _ place: String
     ) throws(StoreError) -> FetchRequest.Expression? {

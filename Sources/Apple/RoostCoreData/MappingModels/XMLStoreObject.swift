@@ -17,10 +17,10 @@ struct XMLStoreObject {
     /// An attribute that is there and not blank.
     subscript(_ name: String) -> String? { attributes[name] }
 
-    /// A boolean attribute, written 1 or 0; nil when it is absent or neither.
+    /// Returns a boolean attribute, written 1 or 0; nil for any other text and for a missing one.
     func flag(_ name: String) -> Bool? { attributes[name].flatMap { XMLModelDocument.boolean($0) } }
 
-    /// All objects of a document by their identifiers.
+    /// Returns all objects of a document by their identifiers.
     ///
     /// - Throws: `invalidModel` for a document that is not a store, and for two objects with one
     ///   identifier.

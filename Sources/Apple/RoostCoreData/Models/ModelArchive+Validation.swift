@@ -2,8 +2,9 @@ internal import Foundation
 internal import RoostCore
 
 extension ModelArchive {
-    /// Turns the validation predicates that Xcode's editor makes back into limits; others have no
-    /// place in a model and become a warning.
+    /// Turns the validation predicates of Xcode's editor back into limits.
+    ///
+    /// A model has no place for other predicates; they give a warning.
     ///
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
     /// `SELF MATCHES pattern`.

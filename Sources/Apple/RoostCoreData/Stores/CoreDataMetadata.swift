@@ -40,7 +40,7 @@ internal import RoostForeignSQLite
     }
 
     extension MetadataValue {
-        /// The same value of a property list.
+        /// Creates the metadata value of a property list's value.
         init(_ value: PropertyListValue) {
             switch value {
             case .string(let text): self = .string(text)

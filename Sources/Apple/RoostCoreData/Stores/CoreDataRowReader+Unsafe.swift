@@ -4,7 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import Foundation
 
-    /// Turns rows of an entity table into records, column by column.
+    /// A reader of rows of an entity table as records, column by column.
     final class CoreDataRowReader {
         private let schema: CoreDataSchema
         private let root: CoreDataSchema.Root
@@ -88,8 +88,10 @@ internal import RoostForeignSQLite
             return true
         }
 
-        /// Bytes, or where the attribute allows external storage: 1 and the bytes, or 2 and the
-        /// name of the file they are in.
+        /// Sets binary data.
+        ///
+        /// If the attribute allows external storage, the value is 1 and the bytes, or 2 and the
+        /// name of their file.
         private func setData(
             _ bytes: UnsafeRawBufferPointer, _ reading: CoreDataSchema.Reading, _ batch: inout RecordBatch
         ) throws(StoreError) -> Bool {

@@ -113,8 +113,9 @@
             return columns
         }
 
-        /// A join table with a column for each side, named after its relationship, and one for each
-        /// order.
+        /// Returns a join table with a column for each side and one for each order.
+        ///
+        /// It is named after its relationship.
         private static func joinTable(
             _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel, _ links: [Link]
         ) -> [String] {

@@ -114,7 +114,8 @@ internal import RoostForeignSQLite
             notices = columns.notices + finder.notices + unusedColumns
         }
 
-        /// The numbers that the file gives the model's entities, by their numbers in the model.
+        /// Returns the numbers that the file gives the model's entities, by their numbers in the
+        /// model.
         ///
         /// A store that Core Data migrated in place may still list an entity under its old name,
         /// the renaming identifier.
@@ -139,7 +140,7 @@ internal import RoostForeignSQLite
             return known
         }
 
-        /// A notice for every column that no property of the model is read from.
+        /// Returns a notice for every column that no property of the model is read from.
         private static func unusedColumns(
             _ tables: CoreDataTables, _ tableNames: [Int: String], _ columns: CoreDataColumns,
             _ model: ManagedObjectModel, _ linkColumns: Set<String>
@@ -192,8 +193,9 @@ internal import RoostForeignSQLite
             var expressions: [String] = []
             var positions: [String: Int32] = [:]
             var nextColumn: Int32 = 3
-            /// The position in the row of what an expression gives, `width` values; equal ones are
-            /// read once.
+            /// Returns the position in the row of an expression, which takes `width` values.
+            ///
+            /// Equal expressions are read once.
             func position(_ expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
@@ -255,8 +257,8 @@ internal import RoostForeignSQLite
     }
 
     extension ManagedObjectModel {
-        /// The number of the entity, `number` or one it inherits from, that declares the property
-        /// `name`.
+        /// Returns the number of the entity that declares the property: `number` or a superentity
+        /// of it.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

@@ -4,8 +4,7 @@ internal import RoostForeignSQLite
 #if SQLite
     internal import RoostFiles
 
-    /// The files of a Core Data store: the main file, its write-ahead log or journal, and how to
-    /// read them untouched.
+    /// The files of a Core Data store: the main file, and its write-ahead log or journal.
     ///
     /// Without a log the main file is opened as immutable. With one, log and file are read together
     /// through a connection without locks whose log index is in memory; so nothing is made beside
@@ -73,8 +72,9 @@ internal import RoostForeignSQLite
             if !hasLog, !acceptsLinks { try StoreFile.requireReplaceableName(at: path) }
         }
 
-        /// Refuses a file whose end is missing: SQLite reads zeros there, and objects would be left
-        /// out without a word.
+        /// Refuses a file whose end is missing.
+        ///
+        /// SQLite reads zeros there, so objects would be left out silently.
         ///
         /// Whole pages that are missing are SQLite's own business, since they may be in the log.
         private static func requireWholeFile(_ path: String, size: Int64) throws(StoreError) {
@@ -109,7 +109,7 @@ internal import RoostForeignSQLite
             return (database, stamps)
         }
 
-        /// The directory (`.` for none) and the name of the last component of a path.
+        /// Returns the directory (`.` for none) and the name of the last component of a path.
         static func split(_ path: String) -> (directory: String, name: String) {
             guard let slash = path.lastIndex(of: "/") else { return (".", path) }
             let directory = path[..<slash]
@@ -130,7 +130,7 @@ internal import RoostForeignSQLite
         private let path: String
         private let main: FileStamp?
         private let log: FileStamp?
-        /// Whether there is a write-ahead log with anything in it.
+        /// Whether a write-ahead log exists and is not empty.
         var hasLog: Bool { (log?.size ?? 0) > 0 }
 
         init(path: String, main original: FileStamp) throws(StoreError) {

@@ -55,8 +55,10 @@
             try files.verify()
         }
 
-        /// The metadata: `Z_UUID` is the store's identity, the keys of `Z_PLIST` that are not Core
-        /// Data's own are the user's.
+        /// Returns the metadata.
+        ///
+        /// The store's identity is `Z_UUID`. User metadata are the keys of `Z_PLIST` that are not
+        /// Core Data's own.
         ///
         /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level)
         /// describe the file, not the data, and are left out.
@@ -71,7 +73,7 @@
         /// comparison only.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
-        /// A view of the store as it is now.
+        /// Returns a view of the store as it is now.
         ///
         /// - Throws: `storeReplaced` if the name refers to another file, or to one with other
         ///   tables; `closed`.
@@ -94,7 +96,7 @@
         /// Throws code `closed` after ``close()``.
         package func requireOpen() throws(StoreError) { try state.requireOpen() }
 
-        /// The bytes of the main file, its log and the files of large values.
+        /// Returns the number of bytes of the main file, its log and the files of large values.
         package func byteCount() throws(StoreError) -> Int {
             try state.requireOpen()
             var count: Int64 = 0
@@ -115,7 +117,7 @@
 
         // MARK: Opening
 
-        /// The model, from the first source that there is.
+        /// Returns the model from the first source that has one.
         private static func model(
             _ database: ForeignDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
             _ identity: CoreDataMetadata
@@ -142,7 +144,7 @@
             )
         }
 
-        /// The model in a model document.
+        /// Returns the model in a model document.
         private static func document(at path: String, _ options: StoreOptions) throws(StoreError) -> ManagedObjectModel
         {
             if let version = options.typeOptions["modelVersion"] {
@@ -155,8 +157,10 @@
             }
         }
 
-        /// The version in a bundle that wrote the store: by Apple's version hashes, which a
-        /// compiled bundle has, by the model in the file, or by tables and columns.
+        /// Returns the version in a bundle that wrote the store.
+        ///
+        /// It follows from Apple's version hashes, which a compiled bundle has, from the model in
+        /// the file, or from tables and columns.
         ///
         /// Of several that fit alike, the current one is meant, or else the newest.
         /// - Returns: The version; nil for a single model.
@@ -199,7 +203,7 @@
             return first.name
         }
 
-        /// Whether the tables and columns of a file are exactly those of a model.
+        /// Returns whether the tables and columns of a file are exactly those of a model.
         private static func fits(
             _ model: ManagedObjectModel, _ database: ForeignDatabase, _ tables: CoreDataTables
         ) throws(StoreError) -> Bool {
@@ -211,8 +215,10 @@
             }
         }
 
-        /// The positions of the models that leave nothing of a file over and miss nothing in it;
-        /// nil when it holds a model.
+        /// Returns the positions of the models whose tables and columns are exactly those of a
+        /// file.
+        ///
+        /// The result is nil if the file contains a model.
         static func fittingModels(
             among models: [ManagedObjectModel], _ database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
@@ -242,7 +248,7 @@
     }
 
     extension ManagedObjectModel {
-        /// Whether both models have the same entities with the same version hashes.
+        /// Returns whether both models have the same entities with the same version hashes.
         func hasSameVersionHashes(as other: ManagedObjectModel) -> Bool {
             entities.map(\.name) == other.entities.map(\.name)
                 && entities.map(\.versionHash) == other.entities.map(\.versionHash)

@@ -1,9 +1,9 @@
 internal import CZlib
 internal import RoostCore
 
-/// Unpacks raw DEFLATE data, the form of `Z_MODELCACHE`.
+/// Decompression of raw DEFLATE data, the form of `Z_MODELCACHE`.
 enum Inflate {
-    /// The unpacked bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
+    /// Returns the unpacked bytes of a raw DEFLATE stream (RFC 1951), at most `limit` of them.
     ///
     /// - Throws: `corrupted` for a damaged or cut off stream, `limitExceeded` when it unpacks to
     ///   more, `outOfResources`.

@@ -3,7 +3,7 @@ internal import RoostCore
 #if SQLite
     internal import RoostSystem
 
-    /// The identity, size and modification time of a file, which distinguish its states.
+    /// The identity, size and modification time of a file, by which its states are compared.
     struct FileStamp: Hashable {
         let device: UInt64
         let inode: UInt64
@@ -41,8 +41,7 @@ internal import RoostCore
         }
     }
 
-    /// A directory of its own for private copies, readable by this user only, gone at the end of
-    /// the object's life.
+    /// A private directory for copies, which is removed when the object is deallocated.
     final class PrivateDirectory: Sendable {
         let path: String
         private let names: [String]

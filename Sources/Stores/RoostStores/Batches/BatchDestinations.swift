@@ -79,7 +79,7 @@ struct BatchDestinations {
         return moves
     }
 
-    /// The first place to give.
+    /// Returns the first place to give.
     private static func first(after last: Int64?) -> Int64 { last.map { $0 == .max ? .max : max(0, $0 + 1) } ?? 0 }
 
     private func lastPlace(
@@ -148,8 +148,7 @@ struct BatchDestinations {
         return ObjectID(model.entities[destination.entity].name, key: id.key)
     }
 
-    /// A place after all others in the ordered to-many relationship `relationship` of an object, a
-    /// new one with each call.
+    /// Returns a new place after all others in an ordered to-many relationship of an object.
     ///
     /// - Throws: `limitExceeded` after the highest place.
     /// - Complexity: O(*n*) in the destinations the object has, the first time.

@@ -1,7 +1,11 @@
 internal import RoostCore
 
-/// Turns rows into records and writes them: in one change set while they are few, through a bulk
-/// load when they are many.
+/// A batch insert that turns rows into records and writes them.
+///
+/// It uses one change set, or a bulk load if the records have more bytes than a change set should
+/// hold.
+///
+/// A bulk load is used if the rows have more bytes than a change set should hold.
 struct BatchInsertion {
     /// The rows that are looked at together, so that what they refer to is looked up together.
     private static let chunkCount = 256

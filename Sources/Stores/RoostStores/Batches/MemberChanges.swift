@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Sets to-many relationships of objects to lists of objects.
+/// The to-many relationships of objects that are set to lists of objects.
 ///
 /// Objects of the list are added, others are removed, and an ordered relationship gets the order of
 /// the list.
@@ -87,7 +87,7 @@ struct MemberChanges {
         return changedOwners
     }
 
-    /// Whether the new list is another one than that of the store.
+    /// Returns whether the new list differs from the store's.
     private static func isDifferent(_ assignment: Assignment, _ current: [Link]) -> Bool {
         let members = assignment.members.map(\.id.key)
         guard assignment.relationship.isOrdered else { return Set(members) != Set(current.map(\.target)) }

@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// Sets properties of records to values, and follows what that means for other objects.
+/// Edits of records, with the changes of other objects that follow from them.
 ///
 /// Batch updates and inserts that update existing objects use it.
 struct RecordEditing {

@@ -21,7 +21,7 @@ extension Upsert {
         return named
     }
 
-    /// Whether a property sets fields of constraints.
+    /// Returns whether a property sets fields of constraints.
     func isPartOfKey(_ property: BatchProperties.Property) -> Bool {
         let field: RecordLayout.Field
         switch property {
@@ -61,7 +61,7 @@ extension Upsert {
 
     // MARK: Resolving rows
 
-    /// Finds the objects that rows mean, and puts together the rows of one object.
+    /// Finds the objects that rows identify, and merges the rows of one object.
     mutating func resolved(on snapshot: any StoreSnapshot) throws(StoreError) -> Resolution {
         var resolution = Resolution(records: RecordBatch(model: model))
         var start = 0
@@ -138,7 +138,7 @@ extension Upsert {
         try setKeys(index, &resolution)
     }
 
-    /// Brings the keys of an object up to date with its values.
+    /// Updates the keys of an object from its values.
     private func setKeys(_ index: Int, _ resolution: inout Resolution) throws(StoreError) {
         let target = resolution.targets[index]
         var keys = target.keys
@@ -219,7 +219,7 @@ extension Upsert {
 }
 
 extension Upsert.Row {
-    /// Whether the row does not name a property.
+    /// Returns whether the row does not name a property.
     func isWithout(_ name: String, _ shapes: [Upsert.Shape]) -> Bool { !shapes[shape].names.contains(name) }
 }
 

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// Inserts rows, and updates or skips existing objects.
+/// An insert of rows that updates or skips existing objects.
 ///
 /// An object exists if it has the same values in a uniqueness constraint. The rows have the effect
 /// that one request for each would have, in their order: a later row finds the objects and the
@@ -30,7 +30,7 @@ struct Upsert {
         let members: [String: [ObjectID]]
     }
 
-    /// The names of a row and the properties that they mean.
+    /// The names of a row and their properties.
     struct Shape {
         let names: [String]
         /// The positions of the names that set fields of constraints.
@@ -56,12 +56,12 @@ struct Upsert {
         var isSkipped = false
     }
 
-    /// The objects that rows mean on one snapshot.
+    /// The objects that rows identify on one snapshot.
     struct Resolution {
         var targets: [Target] = []
         /// By row: the position of its target.
         var rows: [Int] = []
-        /// The stored records that rows mean.
+        /// The stored records that rows identify.
         var records: RecordBatch
         /// By stored record: its target, once a row means it.
         var targetsByPosition: [Int: Int] = [:]
@@ -221,7 +221,7 @@ struct Upsert {
             relatedObjectIDs: prepared.related)
     }
 
-    /// The changes that rows mean, and what the result says.
+    /// The changes that rows make, and the contents of the result.
     private struct Prepared {
         var changes: ChangeSet
         /// By row: its object.
@@ -232,7 +232,7 @@ struct Upsert {
         var related: [ObjectID]
     }
 
-    /// Works out the changes on a new snapshot.
+    /// Computes the changes on a new snapshot.
     private mutating func prepared() throws(StoreError) -> Prepared {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

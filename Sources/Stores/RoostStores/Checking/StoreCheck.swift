@@ -67,8 +67,9 @@ package func checkStore(
     return findings.all
 }
 
-/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill
-/// the memory.
+/// Findings by kind, of which only some are listed.
+///
+/// A million of one kind must not hide the single one of another, nor fill the memory.
 private struct FindingList {
     /// The findings that are counted together.
     private struct Group: Hashable {
@@ -206,8 +207,8 @@ private struct StoreCheck {
         }
     }
 
-    /// Whether an error is a finding about the content: damage, or one object that is too large to
-    /// be read.
+    /// Returns whether an error is a finding about the content: damage, or one object that is too
+    /// large to be read.
     private static func isAboutContent(_ error: StoreError) -> Bool {
         error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
     }
@@ -268,7 +269,7 @@ private struct StoreCheck {
         }
     }
 
-    /// The rest of a sentence about a property that breaks a rule.
+    /// Returns the rest of a sentence about a property that breaks a rule.
     private static func text(_ rule: StoreFinding.Rule) -> String {
         switch rule {
         case .mandatory: "is mandatory and has no value."
@@ -423,7 +424,7 @@ private struct StoreCheck {
         pending.removeAll(keepingCapacity: true)
     }
 
-    /// The number of the to-one inverse of a to-one relationship; nil for every other one.
+    /// Returns the number of the to-one inverse of a to-one relationship, or nil for any other one.
     private func oneToOneInverse(of number: Int) -> Int? {
         let relationship = model.relationships[number]
         guard relationship.storage == .field, let inverse = relationship.inverse,

@@ -47,7 +47,7 @@ struct ConfigurationDocument {
     }
 }
 
-/// Turns the tree of a file into settings, collecting problems on the way.
+/// A reader that turns the tree of a file into settings, and collects problems on the way.
 private struct ConfigurationReader {
     typealias Setting = RoostConfiguration.Setting
     typealias Store = RoostConfiguration.Store
@@ -99,7 +99,7 @@ private struct ConfigurationReader {
         return .file(path: path, line: low + 1)
     }
 
-    /// A path in the file, relative to its directory, as an absolute one.
+    /// Returns the absolute form of a path that is relative to the file's directory.
     private func absolute(_ text: String) -> String {
         RoostConfiguration.absolute(text, in: StoreFile.directory(of: path))
     }
@@ -189,7 +189,7 @@ private struct ConfigurationReader {
         return options
     }
 
-    /// The text of an option, which may be written as a number or a boolean.
+    /// Returns the text of an option, which may be written as a number or a boolean.
     private func text(_ node: JSONNode, path: String) -> String? {
         switch node.content {
         case .string(let text), .number(let text): return text

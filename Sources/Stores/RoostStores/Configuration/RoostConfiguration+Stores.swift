@@ -2,7 +2,7 @@ public import RoostCore
 public import RoostMigration
 
 extension RoostConfiguration {
-    /// The model that the configuration names, read from its file; nil when it names none.
+    /// Reads the model that the configuration names; returns nil if it names none.
     ///
     /// - Throws: As reading the model's file: `ModelFile.read`.
     public func model() throws(StoreError) -> ManagedObjectModel? {

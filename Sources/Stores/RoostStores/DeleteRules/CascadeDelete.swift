@@ -1,8 +1,9 @@
 package import RoostCore
 
 extension StoreSnapshot {
-    /// Works out what a batch delete would do to the store as the snapshot shows it; see
-    /// ``BatchDeleteRequest``.
+    /// Computes what a batch delete would do to the store as the snapshot shows it.
+    ///
+    /// See ``BatchDeleteRequest``.
     ///
     /// - Parameters:
     ///   - request: The objects to delete.
@@ -15,14 +16,14 @@ extension StoreSnapshot {
         try prepare(request, rules: try ModelRules(try batchModel(model)))
     }
 
-    /// Works out what a batch delete would do, by rules that are compiled already.
+    /// Computes what a batch delete would do, by rules that are compiled already.
     func prepare(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> PreparedBatch {
         var propagation = DeletePropagation(self, rules: rules)
         return try propagation.run(request.selection)
     }
 }
 
-/// Follows delete rules from the objects that are to go.
+/// The deletion of objects and of everything that delete rules require.
 struct DeletePropagation {
     /// A relationship whose rule asks for work.
     private struct Rule {
@@ -159,7 +160,7 @@ struct DeletePropagation {
 
     // MARK: Denials
 
-    /// Finds the bans whose destination exists and is not deleted.
+    /// Finds the deny rules whose destination exists and is not deleted.
     private mutating func collectDenials() throws(StoreError) {
         var byDestination: [Int: [Ban]] = [:]
         for ban in bans {
@@ -188,7 +189,7 @@ struct DeletePropagation {
 
     // MARK: What forgets it
 
-    /// The records that refer to something that goes, without these references.
+    /// Returns the records that refer to deleted objects, without these references.
     private mutating func clearedRecords() throws(StoreError) -> RecordBatch {
         var cleared = RecordBatch(model: model)
         try collectReferringOfThemselves()
@@ -209,7 +210,7 @@ struct DeletePropagation {
         return cleared
     }
 
-    /// Appends a record without its references to what goes.
+    /// Appends a record without its references to deleted objects.
     private mutating func clear(_ record: RecordReader, into cleared: inout RecordBatch) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in clearable[record.entityNumber] {
@@ -282,8 +283,7 @@ struct DeletePropagation {
 }
 
 extension DeleteRule {
-    /// Whether the rule of a relationship makes anything necessary that deleting the object itself
-    /// does not do.
+    /// Returns whether the rule of a relationship requires work besides deleting the object itself.
     fileprivate func asksForWork(
         _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel
     ) -> Bool {

@@ -28,7 +28,7 @@ struct PartnerChanges {
 
     var isEmpty: Bool { claims.isEmpty && releases.isEmpty }
 
-    /// The inverse of a to-one relationship, if that is to-one too.
+    /// Returns the inverse of a to-one relationship, if that is to-one too.
     private func inverse(_ relationship: ManagedObjectModel.Relationship) -> ManagedObjectModel.Relationship? {
         guard let inverse = relationship.inverse.map({ model.relationships[$0] }), !inverse.isToMany else { return nil }
         return inverse

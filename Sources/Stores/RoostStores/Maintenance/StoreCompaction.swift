@@ -9,7 +9,7 @@ struct StoreCompaction: Sendable {
     let options: ConversionOptions
     let registry: StoreRegistry
 
-    /// See ``StoreMaintenance/compact(_:options:)``.
+    /// Compacts the store; see ``StoreMaintenance/compact(_:options:)``.
     func run() throws(StoreError) -> CompactionReport {
         do throws(StoreError) {
             return try compact()

@@ -2,7 +2,7 @@ package import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Applies the rules that need more than one record to a change set, before it is committed.
+/// The rules that need more than one record, applied to a change set before its commit.
 ///
 /// It computes derived attributes, those of objects that depend on changed ones included, and
 /// compares counts with their limits. Records alone are examined by ``FailureList``.

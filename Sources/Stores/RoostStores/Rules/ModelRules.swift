@@ -49,7 +49,7 @@ package final class ModelRules: Sendable {
         self.isConcerned = isConcerned
     }
 
-    /// Whether a change set can change a derived attribute or a limited count.
+    /// Returns whether a change set can change a derived attribute or a limited count.
     ///
     /// Changes of other entities cost no more than this question.
     package func concern(_ changes: ChangeSet) throws(StoreError) -> Bool {
@@ -66,7 +66,7 @@ package final class ModelRules: Sendable {
         return false
     }
 
-    /// Whether objects of an entity must be inserted with a change set, not with a load.
+    /// Returns whether objects of an entity must be inserted with a change set, not with a load.
     ///
     /// By being inserted they can change other objects: derived attributes depend on them or they
     /// get values from others, or the count of a relationship is limited. A count of their own is

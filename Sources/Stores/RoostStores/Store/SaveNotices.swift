@@ -30,7 +30,7 @@ public struct SaveNotices: AsyncSequence, Sendable {
     /// Makes an iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
-    /// Takes notices out of a sequence.
+    /// An iterator that removes notices from a sequence.
     public struct Iterator: AsyncIteratorProtocol {
         let source: NoticeSource
 
