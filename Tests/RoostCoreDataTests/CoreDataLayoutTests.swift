@@ -104,7 +104,7 @@ import RoostCore
             let findings = try opened.integrityFindings()
             #expect(
                 findings.map(\.message) == [
-                    "1 references of 'Pet.owner' lead to objects that do not exist; they are read as null."
+                    "1 references of 'Pet.owner' refer to objects that do not exist; they are read as null."
                 ])
         }
 
@@ -188,23 +188,23 @@ import RoostCore
                 Self.object(
                     "Node", nil, [],
                     [
-                        .toMany("favourites", to: "Node", inverse: "fans", isOrdered: true),
-                        .toMany("fans", to: "Node", inverse: "favourites", isOrdered: true),
+                        .toMany("favorites", to: "Node", inverse: "fans", isOrdered: true),
+                        .toMany("fans", to: "Node", inverse: "favorites", isOrdered: true),
                     ])
             ])
-            // Z_1FAVOURITES holds the favorites and Z_FOK_1FAVOURITES their order; Z_1FANS holds the fans.
+            // Z_1FAVORITES holds the favorites and Z_FOK_1FAVORITES their order; Z_1FANS holds the fans.
             let files = try AppleStore(
                 ["Node"],
                 sql: """
                     CREATE TABLE ZNODE (\(Self.row)); INSERT INTO ZNODE VALUES (1, 1, 1), (2, 1, 1), (3, 1, 1);
-                    CREATE TABLE Z_1FAVOURITES (Z_1FANS INTEGER, Z_1FAVOURITES INTEGER, Z_FOK_1FANS INTEGER, Z_FOK_1FAVOURITES INTEGER);
-                    INSERT INTO Z_1FAVOURITES VALUES (1, 2, 100, 20), (1, 3, 200, 10), (2, 3, 50, 30);
+                    CREATE TABLE Z_1FAVORITES (Z_1FANS INTEGER, Z_1FAVORITES INTEGER, Z_FOK_1FANS INTEGER, Z_FOK_1FAVORITES INTEGER);
+                    INSERT INTO Z_1FAVORITES VALUES (1, 2, 100, 20), (1, 3, 200, 10), (2, 3, 50, 30);
                     """)
             let snapshot = try files.opened(model).snapshot()
-            #expect(try snapshot.targets("Node", "favourites", 1) == [3, 2])
+            #expect(try snapshot.targets("Node", "favorites", 1) == [3, 2])
             #expect(try snapshot.targets("Node", "fans", 3) == [2, 1])
             #expect(
-                try snapshot.allLinks("Node", "favourites") == [
+                try snapshot.allLinks("Node", "favorites") == [
                     Link(1, 3, order: 10, inverseOrder: 200), Link(1, 2, order: 20, inverseOrder: 100),
                     Link(2, 3, order: 30, inverseOrder: 50),
                 ])

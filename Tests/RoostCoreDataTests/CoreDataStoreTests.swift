@@ -176,7 +176,7 @@ import RoostCore
             let expected = [
                 "Column ZLOST of table ZPET belongs to no property of the model; it is left out.",
                 "1 rows of table ZPET belong to no entity of hierarchy 'Pet'; they are left out.",
-                "1 references of 'Pet.owner' lead to objects that do not exist; they are read as null.",
+                "1 references of 'Pet.owner' refer to objects that do not exist; they are read as null.",
                 "1 values of 'Pet.photo' are in data files that are not beside the store; they are read as null.",
             ]
             let manager = MigrationManager(registry: .standard)

@@ -49,7 +49,7 @@ import RoostCore
             #expect(try fittingModels(among: models) == [1])
         }
 
-        @Test("no model fits a store if there is none to choose from")
+        @Test("no model fits a store if the list of models is empty")
         func noModels() throws {
             #expect(try fittingModels(among: []) == [])
         }

@@ -4,7 +4,7 @@ import RoostMigration
 
 /// The models of the tests of imported mapping models, and a reader of the files that they write.
 enum MappingImportSample {
-    /// Returns a model of notes with attachments, some of which are pictures.
+    /// Returns a model of notes with attachments, which can be pictures.
     ///
     /// With `hasLength`, notes have one more attribute.
     static func model(hasLength: Bool = false) throws -> ManagedObjectModel {

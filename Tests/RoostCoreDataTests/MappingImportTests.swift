@@ -220,7 +220,7 @@ struct MappingImportTests {
     func notAMappingModel() throws {
         #expect(try refusal(ofText: "<model/>").message.hasPrefix("f:1: the root element is not <database>"))
         #expect(
-            try refusal(ofText: "<database></database>").message == "f: there is no mapping model in the file.")
+            try refusal(ofText: "<database></database>").message == "f: the file contains no mapping model.")
         #expect(try refusal(ofText: "<database>").message.contains("not closed"))
         #expect(try refusal(ofText: MappingFileText().text).message.contains("no entity mapping"))
     }

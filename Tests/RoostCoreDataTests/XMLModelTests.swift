@@ -364,7 +364,7 @@ struct XMLModelTests {
     @Test(
         "an unknown item of an XML model is a warning with its line",
         arguments: [
-            ("<entity name=\"E\" colour=\"red\"/>", "colour"), ("<entity name=\"E\"><widget/></entity>", "widget"),
+            ("<entity name=\"E\" tint=\"red\"/>", "tint"), ("<entity name=\"E\"><widget/></entity>", "widget"),
             ("<entity name=\"E\"/><gadget/>", "gadget"),
             ("<entity name=\"E\"><attribute name=\"a\" attributeType=\"String\" zip=\"1\"/></entity>", "zip"),
             (
@@ -385,6 +385,6 @@ struct XMLModelTests {
 
     @Test("an entity whose parent does not exist is refused")
     func missingParent() throws {
-        #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Nobody\"/>") }.code == .invalidModel)
+        #expect(try failure { try readModel("<entity name=\"E\" parentEntity=\"Missing\"/>") }.code == .invalidModel)
     }
 }

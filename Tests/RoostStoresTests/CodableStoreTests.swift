@@ -54,7 +54,7 @@ struct CodableStoreTests {
 
     // MARK: Owners
 
-    /// Opens a store with four notes, of which the first two belong to the second of two folders.
+    /// Opens a store with four notes in two folders: two in the second one, two in the first.
     private func boxes(_ type: String) throws -> (store: Store, notes: [ObjectID]) {
         let store = try store(type)
         let first = try #require(

@@ -145,10 +145,10 @@ package final class BundleDirectory {
     private static func failure(_ code: Int32, _ path: String) -> StoreError {
         let reason = String(cString: strerror(code))
         switch code {
-        case ENOENT: return StoreError(.notFound, "There is no file or directory '\(path)'.")
-        case EACCES, EPERM: return StoreError(.permissionDenied, "'\(path)' may not be read: \(reason).")
-        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "'\(path)' could not be opened: \(reason).")
-        default: return StoreError(.ioFailure, "'\(path)' could not be read: \(reason).")
+        case ENOENT: return StoreError(.notFound, "cannot open '\(path)': it does not exist. Check the path.")
+        case EACCES, EPERM: return StoreError(.permissionDenied, "cannot read '\(path)': \(reason).")
+        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "cannot open '\(path)': \(reason).")
+        default: return StoreError(.ioFailure, "cannot read '\(path)': \(reason).")
         }
     }
 }

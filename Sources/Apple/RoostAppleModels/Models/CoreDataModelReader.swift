@@ -226,7 +226,7 @@ package enum CoreDataModelReader {
                 "'\(directory.path)' is a binary model from before Xcode 4, which is not read; open and save it once with a newer Xcode."
             )
         }
-        throw StoreError(.notFound, "'\(directory.path)' holds no model: there is no file 'contents' in it.")
+        throw StoreError(.notFound, "cannot read a model in '\(directory.path)': its file 'contents' is missing.")
     }
 
     private static func isSingleModel(_ bundle: BundleDirectory) throws(StoreError) -> Bool {
@@ -241,7 +241,7 @@ package enum CoreDataModelReader {
         guard !names.isEmpty else {
             throw StoreError(
                 .notFound,
-                "'\(bundle.path)' holds no model version (*\(versionSuffix) or *\(compiledSuffix)); give the path of a model bundle."
+                "'\(bundle.path)' contains no model version (*\(versionSuffix) or *\(compiledSuffix)); give the path of a model bundle."
             )
         }
         return names.sorted(by: precedesNaturally)

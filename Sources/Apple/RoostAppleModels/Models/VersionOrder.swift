@@ -1,6 +1,6 @@
 internal import RoostCore
 
-/// The order in which the versions of a model were made, as far as evidence shows it.
+/// The order in which the versions of a model were made, by the evidence for it.
 ///
 /// What is known for certain comes first; what contradicts it does not count.
 package struct VersionOrder {

@@ -69,7 +69,7 @@ extension XMLModelDocument {
                 if let seconds = Double(text), seconds.isFinite {
                     attribute.defaultValue = .date(Date(timeIntervalSinceReferenceDate: seconds))
                 } else {
-                    warn(element, "defaultDateTimeInterval is not a number of seconds; there is no default")
+                    warn(element, "defaultDateTimeInterval is not a number of seconds; the attribute has no default")
                 }
                 return
             }
@@ -79,7 +79,7 @@ extension XMLModelDocument {
         // An editor leaves an empty default when a number or a date is deleted; only a string can be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
         guard let (value, isWhole) = DefaultValueText.value(text, attribute.type) else {
-            warn(element, "defaultValueString cannot be read as \(attribute.type.name); there is no default")
+            warn(element, "defaultValueString cannot be read as \(attribute.type.name); the attribute has no default")
             return
         }
         attribute.defaultValue = value
@@ -120,7 +120,7 @@ extension XMLModelDocument {
     private mutating func length(_ element: XMLElement, _ name: String) -> Int? {
         guard let text = nonEmpty(element[name]) else { return nil }
         guard let length = Int(text), length >= 0 else {
-            warn(element, "\(name) is no length; it is left out")
+            warn(element, "\(name) is not a length; it is left out")
             return nil
         }
         return length
@@ -138,7 +138,7 @@ extension XMLModelDocument {
             if let seconds = Double(text), seconds.isFinite {
                 return .date(Date(timeIntervalSinceReferenceDate: seconds))
             }
-            warn(element, "\(name) is no number of seconds; it is left out")
+            warn(element, "\(name) is not a number of seconds; it is left out")
             return .null
         }
         guard let text = nonEmpty(element[legacy]) else { return .null }
@@ -146,7 +146,7 @@ extension XMLModelDocument {
             warn(element, "\(legacy) is a day without time zone; it is read as midnight UTC, month first")
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         }
-        warn(element, "\(legacy) is no date like 12/31/2013; it is left out")
+        warn(element, "\(legacy) is not a date like 12/31/2013; it is left out")
         return .null
     }
 

@@ -44,7 +44,7 @@ package struct BinaryPropertyList {
         self.budget = budget
         // bplist00, then objects, the table of offsets, and a trailer of 32 bytes.
         guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
-            throw Self.damaged(file, "it is no binary property list, or cut off")
+            throw Self.damaged(file, "it is not a binary property list, or its end is missing")
         }
         let trailer = bytes.count - 32
         offsetSize = Int(bytes[trailer + 6])
@@ -54,7 +54,7 @@ package struct BinaryPropertyList {
             (1...8).contains(referenceSize),
             count > 0, count <= bytes.count, top < count, table >= 8, table <= trailer,
             count * offsetSize <= trailer - table
-        else { throw Self.damaged(file, "its trailer makes no sense") }
+        else { throw Self.damaged(file, "its trailer is invalid") }
         objectCount = count
         topObject = top
         tableOffset = table
@@ -119,7 +119,7 @@ package struct BinaryPropertyList {
             return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
         default: break
         }
-        throw Self.damaged(file, "object \(number) is of no known kind")
+        throw Self.damaged(file, "object \(number) has an unknown kind")
     }
 
     /// Returns the whole list as values, for lists without UIDs.
@@ -153,7 +153,7 @@ package struct BinaryPropertyList {
             var values: [String: PropertyListValue] = [:]
             for (key, member) in members {
                 guard case .string(let name) = try object(key) else {
-                    throw Self.damaged(file, "a dictionary has a key that is no string")
+                    throw Self.damaged(file, "a dictionary has a key that is not a string")
                 }
                 values[name] = try value(member, depth: depth + 1, &left)
             }

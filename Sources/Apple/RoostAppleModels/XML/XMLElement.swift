@@ -34,7 +34,7 @@ package struct XMLElement {
                 if let parent = open.indices.last { open[parent].children.append(element) } else { root = element }
             }
         }
-        guard let root else { throw StoreError(.invalidModel, "\(file):1: there is no element.") }
+        guard let root else { throw StoreError(.invalidModel, "\(file):1: the document has no element.") }
         return root
     }
 }

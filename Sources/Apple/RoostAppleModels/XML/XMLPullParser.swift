@@ -78,7 +78,7 @@ package struct XMLPullParser {
             }
         }
         if let name = open.last { throw error("element <\(name)> is not closed; the file may be cut off") }
-        guard hasRoot else { throw error("there is no element; the file is empty or not XML") }
+        guard hasRoot else { throw error("the document has no element; the file is empty or not XML") }
         return nil
     }
 

@@ -36,7 +36,7 @@ final class KeyedArchive {
     init(_ bytes: [UInt8], file: String, budget: DecodingBudget = DecodingBudget()) throws(StoreError) {
         list = try BinaryPropertyList(bytes, file: file, budget: budget)
         guard case .dictionary(let members) = try list.object(list.topObject) else {
-            throw StoreError(.corrupted, "\(file) is no keyed archive.")
+            throw StoreError(.corrupted, "\(file) is not a keyed archive.")
         }
         var objects: [Int]?
         var root: Int?
@@ -52,7 +52,9 @@ final class KeyedArchive {
             default: continue
             }
         }
-        guard let objects, let root else { throw StoreError(.corrupted, "\(file) is no keyed archive of one object.") }
+        guard let objects, let root else {
+            throw StoreError(.corrupted, "\(file) is not a keyed archive of one object.")
+        }
         self.objects = objects
         self.root = root
     }

@@ -52,7 +52,7 @@ struct MappingImport {
     private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
         guard let root = roots.first(where: { !references(of: $0, "entitymappings").isEmpty }) ?? roots.first else {
-            throw StoreError(.invalidMappingModel, "\(file): there is no mapping model in the file.")
+            throw StoreError(.invalidMappingModel, "\(file): the file contains no mapping model.")
         }
         for other in roots where other.identifier != root.identifier {
             warn(
@@ -76,7 +76,7 @@ struct MappingImport {
         }
         warn(
             root, noun,
-            "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models"
+            "no copy of it in the file can be read, so its properties are unknown; give the models"
         )
         return nil
     }
@@ -382,7 +382,7 @@ struct MappingImport {
         if let made = object["sourcemappingname"] {
             guard mappings.contains(where: { $0.name == made }) else {
                 let hint = nearestName(to: made, among: mappings.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
-                throw failure(object, place, "there is no entity mapping '\(made)'\(hint)")
+                throw failure(object, place, "the file has no entity mapping '\(made)'\(hint)")
             }
             return .destinationInstances(ofEntityMapping: made, from: instances)
         }
@@ -391,7 +391,7 @@ struct MappingImport {
             ?? source?.destination(of: path ?? name, of: entity)
         guard let end else {
             guard path == nil else {
-                throw failure(object, place, "it is not known which entity it leads to; give the models")
+                throw failure(object, place, "its destination entity is unknown; give the models")
             }
             return .relatedInstances(ofSourceRelationship: name)
         }
@@ -434,7 +434,7 @@ struct MappingImport {
         _ text: String, of object: XMLStoreObject, _ place: String, _ what: String
     ) throws(StoreError) -> KeyedArchive? {
         guard let bytes = Base64.bytes(text, ignoringSpaces: true) else {
-            throw failure(object, place, "\(what) is no base64 text")
+            throw failure(object, place, "\(what) is not base64 text")
         }
         if bytes.isEmpty { return nil }
         do throws(StoreError) {
@@ -477,7 +477,7 @@ struct MappingImport {
         guard let object = objects[identifier], object.type == type else {
             throw StoreError(
                 .invalidMappingModel,
-                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which is not there or no \(type)."
+                "\(file):\(owner.line): object '\(owner.identifier)' refers to '\(identifier)', which does not exist or is not of type \(type)."
             )
         }
         return object

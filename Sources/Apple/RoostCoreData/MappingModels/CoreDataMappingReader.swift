@@ -54,7 +54,8 @@ package enum CoreDataMappingReader {
             return try read(xml: bytes, file: path, source: source, destination: destination)
         }
         guard let bytes = try bundle.read("xcmapping.xml", limit: limit) else {
-            throw StoreError(.notFound, "'\(path)' holds no mapping model: there is no file 'xcmapping.xml' in it.")
+            throw StoreError(
+                .notFound, "cannot read a mapping model in '\(path)': its file 'xcmapping.xml' is missing.")
         }
         return try read(xml: bytes, file: "\(path)/xcmapping.xml", source: source, destination: destination)
     }

@@ -28,7 +28,7 @@ struct XMLStoreObject {
         guard root.name == "database" else {
             throw StoreError(
                 .invalidModel,
-                "\(file):\(root.line): the root element is not <database>; this is no mapping model of Xcode's.")
+                "\(file):\(root.line): the root element is not <database>; the file is not a mapping model of Xcode's.")
         }
         var objects: [String: XMLStoreObject] = [:]
         for element in root.children("object") {

@@ -71,7 +71,7 @@ extension ModelArchive {
         if let value = try value(node, type) {
             attribute.defaultValue = value
         } else if !node.isNull {
-            warn(place, "its default value is of a class that is not read; there is no default")
+            warn(place, "its default value has a class that is not read; the attribute has no default")
         }
         if type == .composite { try readElements(object, into: &attribute, entity, depth) }
         try readValidation(object, into: &attribute, place)

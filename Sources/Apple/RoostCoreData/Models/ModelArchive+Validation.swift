@@ -14,7 +14,7 @@ extension ModelArchive {
         for node in try object.list("NSValidationPredicates") {
             guard let predicate = node.object else { continue }
             if try !read(predicate, into: &attribute) {
-                warn(place, "a validation predicate is none of the limits a model has; it is left out")
+                warn(place, "a validation predicate is not a limit that a model can have; it is left out")
             }
         }
     }

@@ -40,7 +40,7 @@ struct ModelOutline {
     init(archive bytes: [UInt8], file: String, budget: DecodingBudget) throws(StoreError) {
         let root = try KeyedArchive(bytes, file: file, budget: budget).rootObject()
         guard try root.className == "XDPMModel", let package = try root.object("_xd_rootPackage") else {
-            throw StoreError(.corrupted, "\(file) is no model of Xcode's editor.")
+            throw StoreError(.corrupted, "\(file) is not a model of Xcode's editor.")
         }
         var propertyCount = 0
         for (name, node) in try package.dictionary("XDBucketForClassesstorage") {

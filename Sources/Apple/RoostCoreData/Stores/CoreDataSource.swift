@@ -33,14 +33,14 @@ internal import RoostForeignSQLite
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
-                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+                throw StoreError(.notFound, "cannot open '\(path)': the file does not exist. Check the path.")
             }
             try StoreFile.requireRegularFile(at: path, forWriting: false)
             guard let main = try FileStamp(at: path) else {
-                throw StoreError(.notFound, "There is no file '\(path)'; check the path.")
+                throw StoreError(.notFound, "cannot open '\(path)': the file does not exist. Check the path.")
             }
             guard main.size > 0 else {
-                throw StoreError(.notAStore, "'\(path)' is empty, not a Core Data store; check the path.")
+                throw StoreError(.notAStore, "'\(path)' is empty, so it is not a Core Data store. Check the path.")
             }
             self.main = main
             try Self.requireLog(ofStoreAt: path, acceptsLinks: acceptsLinks)
@@ -64,7 +64,7 @@ internal import RoostForeignSQLite
                 guard stamp.isRegular else {
                     throw StoreError(
                         .notAStore,
-                        "'\(path)\(suffix)' is not a file, and belongs to the store '\(path)' by its name; move it away."
+                        "cannot open '\(path)': '\(path)\(suffix)', which has the name of its log or journal, is not a file. Move it away."
                     )
                 }
                 if stamp.size > 0 { hasLog = true }
@@ -85,7 +85,7 @@ internal import RoostForeignSQLite
             let pageSize = Int64(head[16]) << 8 | Int64(head[17])
             guard pageSize >= 512, size % pageSize != 0 else { return }
             throw StoreError(
-                .corrupted, "'\(path)' ends within a page, so its end is missing; restore it from a backup.")
+                .corrupted, "'\(path)' ends within a page, so its end is missing. Restore it from a backup.")
         }
 
         /// Opens a connection to the store as it is now.
@@ -96,7 +96,7 @@ internal import RoostForeignSQLite
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
                     .notAStore,
-                    "'\(path)' is open in this process as a store of another type, so it is no Core Data store.")
+                    "cannot open '\(path)' as a Core Data store: this process has it open as a store of another type.")
             }
             let stamps = try SourceGuard(path: path, main: main)
             let name = Self.split(path).name

@@ -21,7 +21,7 @@
             if let report = try structureReports(try snapshot.database).first {
                 throw StoreError(
                     .corrupted,
-                    "'\(location.path)' is a damaged SQLite file, of which objects may be missing; restore it from a backup. SQLite reports: \(report)"
+                    "'\(location.path)' is a damaged SQLite file, and objects may be missing. Restore it from a backup. SQLite reports: \(report)"
                 )
             }
             let found = try contentFindings(try snapshot.database)
@@ -112,7 +112,7 @@
                 WHERE d.Z_PK = r.\(column) AND d.Z_ENT IN (\(destinations.joined(separator: ", "))))
                 """
             ) { count in
-                "\(count) references of '\(relationship.name)' lead to objects that do not exist; they are read as null."
+                "\(count) references of '\(relationship.name)' refer to objects that do not exist; they are read as null."
             }
         }
 

@@ -132,7 +132,7 @@
                 if let cached = try cachedModel(database, tables), !model.hasSameVersionHashes(as: cached.model) {
                     throw StoreError(
                         .modelMismatch,
-                        "The model in '\(database.path)' is another than the one given: \(StoreError.differences(of: model, from: cached.model)). Open it without a model, or give its own with option model=<path>."
+                        "The model in '\(database.path)' differs from the one given: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give its own with option model=<path>."
                     )
                 }
                 return (model, [])

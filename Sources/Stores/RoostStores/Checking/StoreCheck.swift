@@ -67,7 +67,7 @@ package func checkStore(
     return findings.all
 }
 
-/// Findings by kind, of which only some are listed.
+/// Findings by kind, with a limited list for each kind.
 ///
 /// A million of one kind must not hide the single one of another, nor fill the memory.
 private struct FindingList {
@@ -223,12 +223,13 @@ private struct StoreCheck {
         }
         if record.key <= lastKey {
             findings.add(
-                .damage, "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
+                .damage, "\(record.id) is not in key order, or occurs twice.", kind: "key", object: record.id)
         }
         lastKey = record.key
         if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
             findings.add(
-                .damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
+                .damage,
+                "\(record.id) is stored among the objects of '\(root.name)', which cannot have an object of its entity.",
                 kind: "entity",
                 object: record.id)
             isSound = false
@@ -417,7 +418,7 @@ private struct StoreCheck {
             {
                 findings.add(
                     .warning,
-                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
+                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not refer back.",
                     kind: "inverse", object: reference.owner, property: "\(name)")
             }
         }
@@ -463,7 +464,7 @@ private struct StoreCheck {
 
     private static func difference(_ what: String, _ things: String, _ found: Tally, _ recorded: Tally) -> String {
         found.count == recorded.count
-            ? "\(what): the \(things) are not those that were written; another program changed them, or they were damaged."
+            ? "\(what): the \(things) differ from what was written; another program changed them, or they were damaged."
             : "\(what) has \(found.count) \(things), but \(recorded.count) were written; another program changed it, or it was damaged."
     }
 }

@@ -68,7 +68,7 @@ private struct ConfigurationReader {
             let path = JSONObjectReader.join("stores", with: member.key)
             guard RoostConfiguration.isStoreName(member.key) else {
                 problems.add(
-                    "a store's name has only letters, digits, '-' and '_', and starts with no '-'.", path: path,
+                    "a store's name has only letters, digits, '-' and '_', and does not start with '-'.", path: path,
                     at: member.keyOffset)
                 continue
             }
@@ -79,7 +79,7 @@ private struct ConfigurationReader {
             if let store = document.stores.first(where: { $0.name == name }) {
                 document.defaultStore = (store, origin(node.byteOffset))
             } else if names.isEmpty {
-                problems.add("there are no stores to choose from.", path: "default", at: node.byteOffset)
+                problems.add("the file has no stores.", path: "default", at: node.byteOffset)
             } else if !names.contains(name) {
                 reader.addUnknown(among: names, instead: name, path: "default", at: node)
             }
@@ -108,7 +108,7 @@ private struct ConfigurationReader {
         guard let node = reader.node("model"), let text = reader.string("model") else { return nil }
         let path = absolute(text)
         guard !text.isEmpty, FileManager.default.fileExists(atPath: path) else {
-            problems.add("there is no file '\(path)'.", path: "model", at: node.byteOffset)
+            problems.add("the file '\(path)' does not exist.", path: "model", at: node.byteOffset)
             return nil
         }
         return Setting(key: "model", value: path, origin: origin(node.byteOffset))

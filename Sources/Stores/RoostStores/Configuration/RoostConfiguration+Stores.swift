@@ -72,7 +72,7 @@ extension RoostConfiguration {
         }
         throw StoreError(
             .invalidModel,
-            "The store '\(description.location)' does not exist yet, and there is no model to create it with; name one in the configuration (model: \"…\") or give one in code."
+            "cannot create the store '\(description.location)': it needs a model. Name one in the configuration (model: \"…\"), or pass one."
         )
     }
 
@@ -85,13 +85,13 @@ extension RoostConfiguration {
         guard let file else {
             throw StoreError(
                 .notFound,
-                "There is no configuration, so there is no \(name.map { "store '\($0)'" } ?? "default store"); write one to \(Self.fileName) or set \(Self.storeVariable) in the environment."
+                "cannot find \(name.map { "store '\($0)'" } ?? "a default store"): no configuration was found. Write one to \(Self.fileName), or set \(Self.storeVariable) in the environment."
             )
         }
         guard let name else {
             throw StoreError(
                 .notFound,
-                "The configuration '\(file)' has no default store; set 'default' there or \(Self.storeVariable) in the environment."
+                "The configuration '\(file)' has no default store. Set 'default' in it, or \(Self.storeVariable) in the environment."
             )
         }
         let hint =

@@ -130,7 +130,7 @@ struct StoreCompaction: Sendable {
         guard !overflow, total <= available else {
             throw StoreError(
                 .noSpace,
-                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed meanwhile and \(options.reservedBytes) must stay free, \(available) are there. Make room, or convert the store to another disk."
+                "cannot compact '\(path)': it needs up to \(needed) bytes and \(options.reservedBytes) must stay free, but \(available) are free. Make room, or convert the store to another disk."
             )
         }
     }

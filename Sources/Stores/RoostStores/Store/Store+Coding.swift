@@ -240,7 +240,7 @@ extension Store {
 }
 
 extension EntityName {
-    /// Creates the name of a type's entity: the one that the type states, or the type's own name.
+    /// Creates the name of a type's entity, which the type states or which is the type's own name.
     fileprivate init(of type: any Any.Type) {
         self = (type as? any EntityRepresentable.Type)?.entityName ?? EntityName(String(describing: type))
     }
