@@ -145,10 +145,10 @@ package final class BundleDirectory {
     private static func failure(_ code: Int32, _ path: String) -> StoreError {
         let reason = String(cString: strerror(code))
         switch code {
-        case ENOENT: return StoreError(.notFound, "cannot open '\(path)': it does not exist. Check the path.")
-        case EACCES, EPERM: return StoreError(.permissionDenied, "cannot read '\(path)': \(reason).")
-        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "cannot open '\(path)': \(reason).")
-        default: return StoreError(.ioFailure, "cannot read '\(path)': \(reason).")
+        case ENOENT: return StoreError(.notFound, "Cannot open '\(path)': it does not exist. Check the path.")
+        case EACCES, EPERM: return StoreError(.permissionDenied, "Cannot read '\(path)': \(reason).")
+        case EMFILE, ENFILE, ENOMEM: return StoreError(.outOfResources, "Cannot open '\(path)': \(reason).")
+        default: return StoreError(.ioFailure, "Cannot read '\(path)': \(reason).")
         }
     }
 }

@@ -226,7 +226,7 @@ package enum CoreDataModelReader {
                 "'\(directory.path)' is a binary model from before Xcode 4, which is not read; open and save it once with a newer Xcode."
             )
         }
-        throw StoreError(.notFound, "cannot read a model in '\(directory.path)': its file 'contents' is missing.")
+        throw StoreError(.notFound, "Cannot read a model in '\(directory.path)': its file 'contents' is missing.")
     }
 
     private static func isSingleModel(_ bundle: BundleDirectory) throws(StoreError) -> Bool {

@@ -55,7 +55,7 @@ package enum CoreDataMappingReader {
         }
         guard let bytes = try bundle.read("xcmapping.xml", limit: limit) else {
             throw StoreError(
-                .notFound, "cannot read a mapping model in '\(path)': its file 'xcmapping.xml' is missing.")
+                .notFound, "Cannot read a mapping model in '\(path)': its file 'xcmapping.xml' is missing.")
         }
         return try read(xml: bytes, file: "\(path)/xcmapping.xml", source: source, destination: destination)
     }

@@ -33,11 +33,11 @@ internal import RoostForeignSQLite
         init(path: String, acceptsLinks: Bool) throws(StoreError) {
             self.path = path
             guard !path.isEmpty, !path.utf8.contains(0) else {
-                throw StoreError(.notFound, "cannot open '\(path)': the file does not exist. Check the path.")
+                throw StoreError(.notFound, "Cannot open '\(path)': the file does not exist. Check the path.")
             }
             try StoreFile.requireRegularFile(at: path, forWriting: false)
             guard let main = try FileStamp(at: path) else {
-                throw StoreError(.notFound, "cannot open '\(path)': the file does not exist. Check the path.")
+                throw StoreError(.notFound, "Cannot open '\(path)': the file does not exist. Check the path.")
             }
             guard main.size > 0 else {
                 throw StoreError(.notAStore, "'\(path)' is empty, so it is not a Core Data store. Check the path.")
@@ -64,7 +64,7 @@ internal import RoostForeignSQLite
                 guard stamp.isRegular else {
                     throw StoreError(
                         .notAStore,
-                        "cannot open '\(path)': '\(path)\(suffix)', which has the name of its log or journal, is not a file. Move it away."
+                        "Cannot open '\(path)': '\(path)\(suffix)', which has the name of its log or journal, is not a file. Move it away."
                     )
                 }
                 if stamp.size > 0 { hasLog = true }
@@ -96,7 +96,7 @@ internal import RoostForeignSQLite
             guard !HeldFiles.shared.contains(path) else {
                 throw StoreError(
                     .notAStore,
-                    "cannot open '\(path)' as a Core Data store: this process has it open as a store of another type.")
+                    "Cannot open '\(path)' as a Core Data store: this process has it open as a store of another type.")
             }
             let stamps = try SourceGuard(path: path, main: main)
             let name = Self.split(path).name

@@ -12,7 +12,7 @@ enum Inflate {
         // Negative window bits: no zlib header and no checksum (zlib manual, inflateInit2).
         let status = inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else {
-            throw StoreError(.outOfResources, "cannot unpack \(what): zlib failed to start (\(status)).")
+            throw StoreError(.outOfResources, "Cannot unpack \(what): zlib failed to start (\(status)).")
         }
         defer { _ = inflateEnd(&stream) }
         var input = bytes

@@ -98,7 +98,7 @@ struct BatchDestinations {
     private static func noPlaces(_ relationship: ManagedObjectModel.Relationship) -> StoreError {
         StoreError(
             .limitExceeded,
-            "cannot append to '\(relationship.name)': its last place is taken. Give its objects lower places first.")
+            "Cannot append to '\(relationship.name)': its last place is taken. Give its objects lower places first.")
     }
 
     /// Looks up the objects with these IDs that it does not know yet.
@@ -136,13 +136,13 @@ struct BatchDestinations {
         else {
             throw StoreError(
                 .objectNotFound,
-                "cannot set '\(relationship.name)' of \(owner()) to \(id): the object does not exist."
+                "Cannot set '\(relationship.name)' of \(owner()) to \(id): the object does not exist."
             ).with { $0.missingObjects = [id] }
         }
         guard model.entities[relationship.destination].includes(destination.entity) else {
             throw StoreError(
                 .invalidValue,
-                "cannot set '\(relationship.name)' of \(owner()) to \(id): the relationship refers to objects of '\(model.entities[relationship.destination].name)'."
+                "Cannot set '\(relationship.name)' of \(owner()) to \(id): the relationship refers to objects of '\(model.entities[relationship.destination].name)'."
             )
         }
         return ObjectID(model.entities[destination.entity].name, key: id.key)

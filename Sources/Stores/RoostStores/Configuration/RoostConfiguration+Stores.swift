@@ -72,7 +72,7 @@ extension RoostConfiguration {
         }
         throw StoreError(
             .invalidModel,
-            "cannot create the store '\(description.location)': it needs a model. Name one in the configuration (model: \"…\"), or pass one."
+            "Cannot create the store '\(description.location)': it needs a model. Name one in the configuration (model: \"…\"), or pass one."
         )
     }
 
@@ -85,7 +85,7 @@ extension RoostConfiguration {
         guard let file else {
             throw StoreError(
                 .notFound,
-                "cannot find \(name.map { "store '\($0)'" } ?? "a default store"): no configuration was found. Write one to \(Self.fileName), or set \(Self.storeVariable) in the environment."
+                "Cannot find \(name.map { "store '\($0)'" } ?? "a default store"): no configuration was found. Write one to \(Self.fileName), or set \(Self.storeVariable) in the environment."
             )
         }
         guard let name else {

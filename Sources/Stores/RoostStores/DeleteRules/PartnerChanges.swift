@@ -59,7 +59,7 @@ struct PartnerChanges {
     ) -> StoreError {
         StoreError(
             .invalidRequest,
-            "cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
+            "Cannot set '\(relationship.name)' of both \(one) and \(other) to \(target): its inverse is to-one.")
     }
 
     /// Changes the other objects: those among the updates, and all else that the snapshot shows.
@@ -123,7 +123,7 @@ struct PartnerChanges {
                 if let wish = wishes[side], wish != object {
                     throw StoreError(
                         .invalidRequest,
-                        "cannot set '\(relationship.name)' of \(record.id) to \(wish.map { "\($0)" } ?? "null"): the same request makes \(object) refer to \(record.id)."
+                        "Cannot set '\(relationship.name)' of \(record.id) to \(wish.map { "\($0)" } ?? "null"): the same request makes \(object) refer to \(record.id)."
                     )
                 }
                 guard current != object else { continue }
