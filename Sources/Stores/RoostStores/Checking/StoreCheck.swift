@@ -356,8 +356,23 @@ private struct StoreCheck {
     /// Looks up the collected references, and reports dangling ones.
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
-        var entityByTarget: [Target: Int] = [:]
-        var damagedTargets: Set<Int64> = []
+        let targets = try readTargets()
+        for reference in pending { compare(reference, with: targets) }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The targets of the collected references that exist.
+    private struct FoundTargets {
+        /// The entity of each target.
+        var entities: [Target: Int] = [:]
+        /// The keys of the targets whose records are damaged.
+        var damagedKeys: Set<Int64> = []
+        /// The keys to which the other ends of one-to-one relationships refer.
+        var answers: [Answer: Int64] = [:]
+    }
+
+    private mutating func readTargets() throws(StoreError) -> FoundTargets {
+        var result = FoundTargets()
         // Different entities of one hierarchy share keys, so the root says what a key means.
         let targets = Set(
             pending.compactMap { reference in
@@ -365,9 +380,7 @@ private struct StoreCheck {
             })
         let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
             .map { ObjectID(model.entities[$0.root].name, key: $0.key) }
-        // Of one-to-one relationships: where the other ends lead.
         let inverses = Set(pending.compactMap { oneToOneInverse(of: $0.relationship) })
-        var answers: [Answer: Int64] = [:]
         let cursor = try snapshot.records(with: ids)
         var lastDamaged: ObjectID?
         while true {
@@ -379,8 +392,8 @@ private struct StoreCheck {
                     let entity = model.entity(damaged.entity)
                 else { throw error }
                 lastDamaged = damaged
-                entityByTarget[Target(root: entity.root, key: damaged.key)] = entity.number
-                damagedTargets.insert(damaged.key)
+                result.entities[Target(root: entity.root, key: damaged.key)] = entity.number
+                result.damagedKeys.insert(damaged.key)
                 continue
             }
             if !inverses.isEmpty {
@@ -389,40 +402,43 @@ private struct StoreCheck {
                         guard let relationship = field.relationship, inverses.contains(relationship),
                             let (_, key) = record.reference(field)
                         else { continue }
-                        answers[Answer(relationship: relationship, key: record.key)] = key
+                        result.answers[Answer(relationship: relationship, key: record.key)] = key
                     }
                 }
             }
             for index in 0..<found.count {
                 let entity = found.entityNumber(at: index)
-                entityByTarget[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
+                result.entities[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
             }
         }
-        for reference in pending {
-            guard let target = model.entity(reference.target.entity) else { continue }
-            let name = model.relationships[reference.relationship].name
-            guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
-                findings.add(
-                    .violation, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
-                    kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
-                continue
-            }
-            if !model.entities[reference.destination].includes(entity) {
-                findings.add(
-                    .violation,
-                    "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
-                    kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
-            } else if let inverse = oneToOneInverse(of: reference.relationship),
-                !damagedTargets.contains(reference.target.key),
-                answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
-            {
-                findings.add(
-                    .warning,
-                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not refer back.",
-                    kind: "inverse", object: reference.owner, property: "\(name)")
-            }
+        return result
+    }
+
+    /// Reports a reference that is dangling, has a target of another entity, or has no reference
+    /// back.
+    private mutating func compare(_ reference: Reference, with targets: FoundTargets) {
+        guard let target = model.entity(reference.target.entity) else { return }
+        let name = model.relationships[reference.relationship].name
+        guard let entity = targets.entities[Target(root: target.root, key: reference.target.key)] else {
+            findings.add(
+                .violation, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
+            return
         }
-        pending.removeAll(keepingCapacity: true)
+        if !model.entities[reference.destination].includes(entity) {
+            findings.add(
+                .violation,
+                "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
+                kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
+        } else if let inverse = oneToOneInverse(of: reference.relationship),
+            !targets.damagedKeys.contains(reference.target.key),
+            targets.answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
+        {
+            findings.add(
+                .warning,
+                "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not refer back.",
+                kind: "inverse", object: reference.owner, property: "\(name)")
+        }
     }
 
     /// Returns the number of the to-one inverse of a to-one relationship, or nil for any other one.
