@@ -28,10 +28,9 @@ package struct ModelImportWarning: Hashable, Sendable, CustomStringConvertible {
 /// These are `.xcdatamodeld` bundles, single `.xcdatamodel` versions, and compiled models: `.momd`
 /// bundles and single `.mom` versions.
 ///
-/// Everything that describes stored data is taken over (reference §1.10). What only the editor
-/// needs is left out silently, from a fixed list; everything else that is unknown becomes a
-/// warning. Nothing outside the bundle is read, no symbolic link inside it is followed, and nothing
-/// is expanded.
+/// Everything that describes stored data is imported (reference §1.10). A fixed list of items that
+/// only the editor needs is ignored. Every other unknown item becomes a warning. Nothing outside
+/// the bundle is read, no symbolic link inside it is followed, and nothing is expanded.
 package enum CoreDataModelReader {
     /// A function that reads a compiled model: a keyed archive, and the name that errors give.
     ///
@@ -264,7 +263,7 @@ package enum CoreDataModelReader {
             current = list?.dictionary?["_XCCurrentVersionName"]?.string
         }
         if let current {
-            // What is not one of the names in the directory is refused here, whatever path it spells.
+            // A name that is not in the directory is refused here, so no path can be smuggled in.
             guard names.contains(versionName(current)) else {
                 throw StoreError(
                     .invalidModel,

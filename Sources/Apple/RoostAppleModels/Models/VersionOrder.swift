@@ -2,11 +2,11 @@ internal import RoostCore
 
 /// The order in which the versions of a model were made, by the evidence for it.
 ///
-/// What is known for certain comes first; what contradicts it does not count.
+/// More certain evidence comes first. Evidence that contradicts it is ignored.
 package struct VersionOrder {
     /// The reasons why a version comes after another one, the most certain first.
     package enum Reason: Int, CaseIterable, Comparable, Sendable {
-        /// A person or a program says so.
+        /// The order was stated.
         case stated
         /// The names begin alike and continue with numbers, or the newer name continues the older
         /// one with a number.
@@ -16,11 +16,11 @@ package struct VersionOrder {
         /// The bundle's current version has another first word than the older one, or neither name
         /// has a number.
         case currentVersion
-        /// A store that has the older one is to get the newer one.
+        /// A store with the older version is to be migrated to the newer one.
         case store
         /// Both names begin with the same word, and are in alphabetical order.
         case names
-        /// Nothing says so.
+        /// There is no evidence.
         case unknown
 
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -58,7 +58,7 @@ package struct VersionOrder {
         }
         for (older, newer) in mappings { add(older, before: newer, .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
-        // A model may have been renamed on the way: what is named like the current version comes last.
+        // The model may have been renamed: versions that are named like the current one come last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
@@ -127,7 +127,7 @@ package struct VersionOrder {
         var count = later.map { _ in 0 }
         for next in later.joined() { count[next.position] += 1 }
         var (rest, sorted): ([Int], [Int]) = (Array(later.indices), [])
-        // No circle was let in, so there is always one that nothing comes before.
+        // Circles were refused, so there is always a version that no other one precedes.
         while let index = rest.firstIndex(where: { count[$0] == 0 }) ?? rest.indices.first {
             let position = rest.remove(at: index)
             if names.indices.contains(position) { sorted.append(position) }

@@ -30,7 +30,7 @@ extension XMLModelDocument {
         guard let name = nonEmpty(element["name"]) else {
             throw error(element, "element <\(element.name)> has no name")
         }
-        // At once: warnings and errors name what they are about, so a long name would cost its length again and again.
+        // Checked first: warnings and errors contain the name, so each of them would be as long.
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw error(
                 element,

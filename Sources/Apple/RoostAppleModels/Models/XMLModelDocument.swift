@@ -20,7 +20,8 @@ package struct XMLModelDocument {
         check(
             root,
             ignoring: [
-                // The editor's own: which tool wrote the file, for which systems, in which language.
+                // Only the editor needs these: the tool that wrote the file, its systems, its
+                // language.
                 "type", "documentVersion", "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion",
                 "sourceLanguage", "macOSVersion", "iOSVersion", "tvOSVersion", "watchOSVersion", "visionOSVersion",
                 "name", "usedWithSwiftData", "usedWithCloudKit", "minimumMacOSVersion", "minimumiOSVersion",
@@ -38,7 +39,7 @@ package struct XMLModelDocument {
             case "configuration": try configuration(child)
             case "fetchRequest": draft.fetchRequestTemplates.append(try fetchRequest(child))
             case "userInfo": draft.userInfo = try userInfo(child)
-            // Where the editor draws the entities.
+            // The places of the entities in the editor.
             case "elements", "compositeAttribute", "composite": continue
             default: warnUnknown(child, in: "model")
             }

@@ -9,8 +9,8 @@ package struct XMLAttribute {
 /// A parser that reads XML piece by piece: elements, attributes and text, nothing else.
 ///
 /// Document types and entity declarations are refused, so nothing can be expanded, fetched or left
-/// out silently; only the five predefined entities and character references are known. One pass
-/// over the bytes, linear in time.
+/// out silently. Only the five predefined entities and character references are known. One pass
+/// over the bytes takes linear time.
 package struct XMLPullParser {
     enum Event {
         case start(name: String, attributes: [XMLAttribute], line: Int)

@@ -227,8 +227,8 @@ struct MappingImport {
     /// Returns whether a relationship mapping, of what would be a copy, names an entity mapping
     /// that never makes the relationship's destination.
     ///
-    /// Files have such names, left from an earlier state of the mapping model: the relationship is
-    /// meant as it is.
+    /// Files have such names from an earlier state of the mapping model. The relationship is
+    /// copied.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
         _ destinationModel: ManagedObjectModel
@@ -349,7 +349,8 @@ struct MappingImport {
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
-        // Where nothing is known of the source, a name too many is found when the mapping is checked; one too few would lose values.
+        // If the source is unknown, the name is used. The check of the mapping finds a superfluous
+        // one; without a needed one, values would be lost.
         return source?.hasAttribute(name, of: entity) ?? true ? .source(name) : nil
     }
 
@@ -358,7 +359,7 @@ struct MappingImport {
     ) throws(StoreError) -> FetchRequest.Expression? {
         if let written = try writtenExpression(object, place) { return written }
         guard let entity = mapping["sourcename"] else { return nil }
-        // Who cleared the key path wants no expression.
+        // An empty key path means no expression.
         guard !object.blankAttributes.contains("sourcekeypath") else {
             if object["sourcemappingname"] != nil {
                 warn(object, place, "it names an entity mapping, and its key path is empty; it stays empty")

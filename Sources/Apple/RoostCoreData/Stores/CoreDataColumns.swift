@@ -5,10 +5,10 @@ internal import RoostForeignSQLite
 
     /// A search for the column of each property in the tables of one store.
     ///
-    /// Core Data names a column after the property; where siblings in a hierarchy have properties
-    /// of one name, it adds digits, and no table says to whom which belongs. They are told apart by
-    /// their declared types, then by which column holds values in the rows of the entities
-    /// concerned, then by the order of the entities' numbers.
+    /// Core Data names a column after the property. If siblings in a hierarchy have properties of
+    /// one name, it adds digits, and no table records which column belongs to which sibling. The
+    /// declared types distinguish them, then the columns that have values in rows of the entities,
+    /// then the order of the entities' numbers.
     struct CoreDataColumns {
         /// A property as an entity declares it.
         struct Owner: Hashable {

@@ -50,7 +50,7 @@ internal import RoostForeignSQLite
             return true
         }
 
-        /// Sets one field from a value that is not null; false when it stays null all the same.
+        /// Sets one field from a value that is not null, and returns false if the field stays null.
         private func set(
             _ reading: CoreDataSchema.Reading, _ row: ForeignStatement, _ batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
@@ -61,7 +61,7 @@ internal import RoostForeignSQLite
             case .double, .float, .date: try batch.setDouble(try double(row, reading), for: field)
             case .decimal: batch.setDecimal(try decimal(row, reading), for: field)
             case .reference, .polymorphicReference:
-                // A reference to a row that does not exist, or is of a wrong entity, is as good as none.
+                // A reference to a missing row, or to one of a wrong entity, counts as null.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
                     let destination = field.destination, schema.model.entities[destination].includes(entity)
                 else { return false }

@@ -6,12 +6,11 @@ internal import RoostForeignSQLite
 
     /// The files of a Core Data store: the main file, and its write-ahead log or journal.
     ///
-    /// Without a log the main file is opened as immutable. With one, log and file are read together
-    /// through a connection without locks whose log index is in memory; so nothing is made beside
-    /// them, also in a directory that cannot be written. A store that was left with a rollback
-    /// journal is copied, and rolled back in the copy. Because nothing is locked, every read is
-    /// followed by a look at the files: when they changed, what was read counts for nothing and
-    /// code `busy` is thrown.
+    /// Without a log, the main file is opened as immutable. With one, both are read through a
+    /// connection without locks whose log index is in memory. So no file is created beside them,
+    /// and their directory can be read-only. A store with a rollback journal is copied, and rolled
+    /// back in the copy. Because nothing is locked, the files are compared after every read. If
+    /// they changed, the result is discarded and code `busy` is thrown.
     ///
     /// Closing a file drops the POSIX locks that other connections of the same process hold on it:
     /// a file that Roost has open as a store of its own is not opened here, and a program must not

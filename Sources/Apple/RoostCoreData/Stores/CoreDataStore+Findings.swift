@@ -137,7 +137,7 @@
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
-            // Only what has the form of a reference is brought up; the data themselves stay where they are.
+            // Only values in the form of a reference are read, not the data themselves.
             let values = columns.map {
                 "CASE WHEN length(\($0.value)) IN (37, 38) AND substr(\($0.value), 1, 1) = x'02' THEN \($0.value) END"
             }

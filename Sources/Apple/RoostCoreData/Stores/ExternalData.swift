@@ -44,7 +44,7 @@ internal import RoostCore
 
         /// Returns the file name in a stored reference: 2, a UUID as text, NUL.
         ///
-        /// Nil for anything else, so that no path can be smuggled in.
+        /// Nil for anything else, so a reference is never a path.
         static func name(in reference: [UInt8]) -> String? {
             guard reference.count == 38 || reference.count == 37, reference[0] == 2 else { return nil }
             let text = reference[1..<37]

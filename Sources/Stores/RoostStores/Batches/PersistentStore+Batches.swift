@@ -29,7 +29,7 @@ extension PersistentStore {
     ///   ``StoreError/failures``; `objectNotFound` with all objects that rows refer to and that do
     ///   not exist; `constraintViolation`; `conflict` after ten attempts beside other writers, a
     ///   hundred where rows can change other objects; and what ``reserveKeys(_:for:)``,
-    ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may be left out.
+    ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
     ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object
     ///   whose ordered relationship is joined. All records where it stays one change set, and all

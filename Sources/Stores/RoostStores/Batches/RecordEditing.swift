@@ -26,7 +26,7 @@ struct RecordEditing {
     private var replacements: [Value?] = []
     /// The references of one record to objects that do not exist, by the position of the field.
     private var unresolved: Set<Int> = []
-    /// The objects that have other objects in a to-many relationship now.
+    /// The objects whose to-many relationships got other objects.
     private(set) var ownersWithOtherMembers: Set<ObjectPlace> = []
 
     init(_ rules: ModelRules, on snapshot: any StoreSnapshot) {

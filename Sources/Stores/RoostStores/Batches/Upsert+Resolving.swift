@@ -158,7 +158,7 @@ extension Upsert {
             if resolution.claims[key] == index { resolution.claims[key] = nil }
             if target.position != nil { resolution.released.insert(key) }
         }
-        // Where two objects have one key, the commit says so.
+        // If two objects have one key, the commit reports it.
         for key in keys where resolution.claims[key] == nil { resolution.claims[key] = index }
         resolution.targets[index].keys = keys
     }
@@ -201,7 +201,8 @@ extension Upsert {
                 .init(left: path(field), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
         }
         guard let last = fields.last, fields.count > 1 else { return isIn(fields[0], keys.map { $0[0] }) }
-        // Keys that differ in the last value only are one condition, which a store finds with one access.
+        // Keys that differ only in the last value become one condition, for which a store needs one
+        // access.
         var (groups, values): ([[Value]], [[Value]: [Value]]) = ([], [:])
         for key in keys {
             let group = Array(key.dropLast())

@@ -7,8 +7,8 @@ internal import RoostQuery
 /// that one request for each would have, in their order: a later row finds the objects and the
 /// values of earlier ones. Only the rules are examined at the end.
 ///
-/// All rows are one change set. Their values stay in memory, because a commit that meets another
-/// writer is worked out anew.
+/// All rows are one change set. Their values stay in memory, because the change set is computed
+/// again if another writer changed its objects.
 struct Upsert {
     /// The rows that are looked up together.
     static let chunkCount = 200
@@ -71,7 +71,7 @@ struct Upsert {
         var stored: [Key: Int?] = [:]
         /// The targets that have keys.
         var claims: [Key: Int] = [:]
-        /// The keys that targets have in the store and no longer have.
+        /// The stored keys that targets no longer have.
         var released: Set<Key> = []
     }
 

@@ -80,8 +80,8 @@ private struct FindingList {
 
     let limit: Int
     private var listed: [StoreFinding] = []
-    /// The messages of what is listed: a finding of the store as a whole may be made twice, here
-    /// and by the backend.
+    /// The messages of the listed findings. The backend may report a finding of the whole store
+    /// again.
     private var messages: Set<String> = []
     /// The number of cases in each group, and the groups in the order in which they were met.
     private var counts: [Group: Int] = [:]
@@ -193,7 +193,7 @@ private struct StoreCheck {
                 guard try cursor.next(into: &batch) else { return }
             } catch  where Self.isAboutContent(error) {
                 findings.add(.damage, error.message, kind: "record")
-                // A cursor that names the same object twice does not get on.
+                // A cursor that names the same object twice makes no progress.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
                 if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
@@ -387,7 +387,8 @@ private struct StoreCheck {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
             } catch  where Self.isAboutContent(error) {
-                // The pass over its own entity reports it; here it only counts as existing.
+                // The pass over its own entity reports the damage. Here the object only counts as
+                // existing.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
                 else { throw error }

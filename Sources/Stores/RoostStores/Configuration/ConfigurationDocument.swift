@@ -62,7 +62,8 @@ private struct ConfigurationReader {
         let reader = JSONObjectReader(node, path: "", keys: ConfigurationDocument.keys, problems: problems)
         var document = ConfigurationDocument()
         document.model = model(reader)
-        // The names also count whose stores have problems, so that a default is not called unknown as well.
+        // Names of stores with problems count too, so that the default store is not also called
+        // unknown.
         var names: [String] = []
         for member in reader.members("stores") {
             let path = JSONObjectReader.join("stores", with: member.key)

@@ -51,7 +51,7 @@ extension RoostConfiguration {
     /// - Parameters:
     ///   - name: The store's name; nil for the default store.
     ///   - model: The program's model; nil for the configuration's.
-    ///   - rule: What becomes of a store that was made with another model.
+    ///   - rule: The rule for a store that was made with another model.
     /// - Returns: The open store.
     /// - Throws: As ``openStore(_:model:isReadOnly:)``, but for a store that does not exist: then
     ///   as ``PersistentStoreType/create(_:model:options:)``, and `invalidModel` when there is no

@@ -110,7 +110,7 @@ struct DeletePropagation {
         model.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
 
-    // MARK: What goes
+    // MARK: Deleted objects
 
     private mutating func cascade() throws(StoreError) {
         while let entity = waiting.firstIndex(where: { !$0.isEmpty }) {
@@ -187,7 +187,7 @@ struct DeletePropagation {
         }
     }
 
-    // MARK: What forgets it
+    // MARK: Cleared references
 
     /// Returns the records that refer to deleted objects, without these references.
     private mutating func clearedRecords() throws(StoreError) -> RecordBatch {
@@ -232,13 +232,14 @@ struct DeletePropagation {
         if !fields.isEmpty { try cleared.append(record, replacing: fields) }
     }
 
-    /// Finds objects that refer to deleted objects without being recorded there: their to-one
-    /// relationships have no inverse, or a to-one inverse, which may be empty in a store that was
-    /// edited on one side.
+    /// Finds objects that refer to deleted objects although these do not refer back.
+    ///
+    /// Their to-one relationships have no inverse, or a to-one inverse. The latter may be empty in
+    /// a store that was edited on one side.
     private mutating func collectReferringOfThemselves() throws(StoreError) {
         for relationship in model.relationships where relationship.storage == .field {
             if let inverse = relationship.inverse.map({ model.relationships[$0] }) {
-                // What is to be left alone stays.
+                // The rule `noAction` keeps the reference.
                 guard inverse.storage == .field, inverse.declaration.deleteRule != .noAction else { continue }
             }
             let root = model.entities[relationship.destination].root
@@ -305,7 +306,8 @@ extension ManagedObjectModel.Relationship {
         switch inverse.declaration.deleteRule {
         case .nullify: return true
         case .noAction: return false
-        // What such a rule finds goes too, or keeps everything from going: what is left is what it does not find.
+        // Objects that such a rule finds are deleted too, or prevent the delete. So only objects
+        // that it does not find remain.
         case .cascade, .deny: return inverse.storage == .field
         }
     }

@@ -105,8 +105,9 @@ struct PartnerChanges {
         changes.updates = updates
     }
 
-    /// Appends a record with edits of its relationships; one that is not of the request only if
-    /// that changes it.
+    /// Appends a record with edits of its relationships.
+    ///
+    /// A record that the request does not name is appended only if the edits change it.
     private func append(
         _ record: RecordReader, _ edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
         _ failures: inout FailureList

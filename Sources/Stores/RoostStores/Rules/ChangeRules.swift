@@ -179,7 +179,8 @@ package struct ChangeRules {
     private mutating func derive(_ changes: inout ChangeSet, programUpdateCount: Int) throws(StoreError) {
         guard !rules.derived.isEmpty else { return }
         let dependentStart = changes.updates.count
-        // A round without further objects brings each value one attribute or one object nearer to its end.
+        // Each round without further objects brings every value one attribute or one object closer
+        // to its final value.
         var roundCount = 0
         while true {
             let count = changes.updates.count
@@ -463,7 +464,7 @@ package struct ChangeRules {
         }
     }
 
-    /// Removes updates that only derived attributes asked for, and that change nothing.
+    /// Removes updates that were only made for derived attributes and change nothing.
     private func removeUnchanged(_ changes: inout ChangeSet, from start: Int) throws(StoreError) {
         let updates = changes.updates
         guard start < updates.count else { return }

@@ -9,7 +9,7 @@ package final class CommitSubscription: Sendable {
 
     /// Begins to listen.
     ///
-    /// A store that reports nothing by itself is looked at each second.
+    /// A store that reports nothing by itself is checked each second.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -95,7 +95,7 @@ final class CommitWatcher: Sendable {
         /// Reports the generation of the store to the feed.
         func look() throws(StoreError) {
             guard let ticket = feed.ticket() else {
-                // A commit that is under way will tell it.
+                // A running commit will report it.
                 _ = try store.metadata()
                 return
             }
@@ -172,7 +172,8 @@ final class CommitWatcher: Sendable {
         do throws(SystemFailure) {
             try SystemThread.start("roost watcher", stackByteCount: 1 << 20) { self.run() }
         } catch {
-            // Without a thread the commits of this process are told; the next listener tries again.
+            // Without a thread, only commits of this process are reported. The next listener tries
+            // again.
             state.withLock { $0.isRunning = false }
         }
     }
