@@ -6,7 +6,7 @@ import Testing
 @testable import RoostAppleModels
 @testable import RoostCoreData
 
-/// Small files that unfold to large ones, and numbers that no program ever wrote.
+/// Small files that unfold to large ones, and numbers that no program writes.
 @Suite("Limits of archives and of Apple's model files")
 struct ArchiveLimitTests {
     private static func decimal(_ a: inout ArchiveWriter, exponent: Int64) -> TestPlist {
@@ -18,7 +18,7 @@ struct ArchiveLimitTests {
             ])
     }
 
-    /// A compiled model of one entity with one attribute.
+    /// Returns a compiled model of one entity with one attribute.
     private static func model(
         entity: String = "E", attribute: String = "a", entityFields: [(String, TestPlist)] = [],
         attributeFields: [(String, TestPlist)] = [], _ a: inout ArchiveWriter
@@ -154,7 +154,7 @@ struct ArchiveLimitTests {
         #expect(try failure { try PropertyListValue.read(keys, file: "p") }.code == .limitExceeded)
     }
 
-    /// A list whose every empty string refers to one text.
+    /// Returns a list whose empty strings all refer to one text.
     private static func sharing(
         _ text: TestPlist, count: Int, _ list: ([TestPlist]) -> TestPlist
     ) -> [UInt8] {

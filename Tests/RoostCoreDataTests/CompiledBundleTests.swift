@@ -5,7 +5,7 @@ import RoostCore
 import RoostCoreData
 import Testing
 
-/// A compiled model with one entity of these attributes, each by its type's number.
+/// Returns a compiled model with one entity of these attributes, each by its type's number.
 func compiledModel(_ entity: String, _ attributes: [(name: String, type: Int64)]) -> [UInt8] {
     var archive = ArchiveWriter()
     let properties = attributes.map { attribute in
@@ -42,7 +42,7 @@ struct CompiledBundleTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// `Notes.momd` with `Notes`, `Notes 2` and `Notes 10`, each with an attribute more.
+    /// Writes `Notes.momd` with `Notes`, `Notes 2` and `Notes 10`, each with one more attribute.
     static func writeBundle(to directory: TemporaryDirectory, current: String? = "Notes 2") throws -> String {
         let attributes: [(name: String, type: Int64)] = [("title", 700), ("stars", 200), ("day", 900)]
         for (index, name) in ["Notes", "Notes 2", "Notes 10"].enumerated() {

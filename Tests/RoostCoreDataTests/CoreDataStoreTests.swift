@@ -277,7 +277,7 @@ import RoostCore
             #expect(try files.opened(try Self.model()).snapshot().objects("Item").isEmpty)
         }
 
-        /// The bytes of every file of a directory.
+        /// Returns the bytes of every file of a directory.
         private func contents(_ path: String) throws -> [String: Data?] {
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             return Dictionary(

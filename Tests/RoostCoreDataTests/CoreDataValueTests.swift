@@ -11,7 +11,7 @@ import RoostCore
             try ManagedObjectModel(entities: [EntityDescription("Item", attributes: attributes)])
         }
 
-        /// A store with one column; the values are rows from key 1 on.
+        /// Returns a store with one column; the values are rows from key 1 on.
         static func store(_ column: String, _ type: String, _ values: [String]) throws -> AppleStore {
             let rows = values.enumerated().map { "INSERT INTO ZITEM VALUES (\($0 + 1), 1, 1, \($1));" }.joined()
             return try AppleStore(

@@ -22,8 +22,9 @@ struct VersionPair: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// `_derived/version_chains.json`: the versions of each bundle in their order, and what other tools
-/// found of the changes.
+/// The versions of each bundle in their order, and the changes that other tools found.
+///
+/// The source is `_derived/version_chains.json`.
 enum VersionChains {
     struct Chain: Sendable, CustomTestStringConvertible {
         let bundle: String

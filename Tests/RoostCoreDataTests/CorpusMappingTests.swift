@@ -8,8 +8,7 @@ import Testing
 
 @Suite("Mapping models of the corpus", .enabled(if: Corpus.isPresent, "the corpus is absent; set ROOST_CORPUS"))
 struct CorpusMappingTests {
-    /// Entity mappings that the files hold without linking to them; everything else in a file
-    /// counts.
+    /// The number of entity mappings that a file contains without linking to them.
     private static let orphans = [
         "Modelv1v4.xcmappingmodel": 16, "Model2_to_Model3.xcmappingmodel": 1, "Model2_to_Model3_User.xcmappingmodel": 3,
         "UnCloudNotesMappingModel_v3_to_v4.xcmappingmodel": 1,
@@ -92,7 +91,7 @@ struct CorpusMappingTests {
         }
     }
 
-    /// The copies that the files embed are read by another way than the models themselves.
+    /// The embedded copies have another form than the model files.
     @Test(
         "a mapping model imports the same with its embedded models as with the model files", arguments: MappingFacts.all
     )
@@ -203,8 +202,8 @@ struct MappingFacts: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The model that the file names by its path in the project: the one in the corpus that is
-    /// nearest to the file.
+    /// Returns the model that the file names by its path in the project, the nearest one in the
+    /// corpus.
     func model(_ projectPath: String?) -> String? {
         guard let parts = projectPath?.split(separator: "/").suffix(2),
             let repository = path.split(separator: "/").first

@@ -77,8 +77,8 @@ import RoostCore
             #expect(!findings.contains { $0.severity == .damage })
         }
 
-        /// Compared are entities, records' fields, renaming identifiers and delete rules of every
-        /// pair.
+        /// The entities, the records' fields, the renaming identifiers and the delete rules are
+        /// compared.
         ///
         /// Version hashes are compared with the best of a store's model files, because the list of
         /// files was made without regard to version hash modifiers. Class names, indexes and user
@@ -102,8 +102,7 @@ import RoostCore
             }
         }
 
-        /// The decoded caches were made by another reader, so both must have understood the archive
-        /// alike.
+        /// The decoded caches come from another reader, so both must agree about the archive.
         @Test(
             "the model in a store of the corpus has what another reader decoded",
             arguments: Corpus.modelCaches.keys.sorted())

@@ -8,7 +8,7 @@ import RoostCore
     @testable import RoostMigration
     import Testing
 
-    /// The models among which the model of a store without a model cache is found.
+    /// The search for the model of a store without a model cache, among given models.
     @Suite("Models that fit Core Data stores")
     struct FittingModelTests {
         private let files: AppleStore
@@ -92,7 +92,7 @@ import RoostCore
             .location(StoreLocation(type: "sqlite", path: files.directory.file(name)))
         }
 
-        /// A history whose first two versions both have the store's columns.
+        /// Returns a history whose first two versions both have the store's columns.
         private func ambiguousHistory() throws -> ModelHistory {
             let other = attributes.map { attribute in
                 var attribute = attribute

@@ -250,7 +250,8 @@ struct MappingExpressionTests {
         }
     }
 
-    /// Every byte of an expression's archive, changed in two ways, and every way to cut it off.
+    /// Every byte of an expression's archive is changed in two ways, and the archive is cut off
+    /// everywhere.
     @Test("a damaged archived expression is imported or refused with its attribute's name")
     func damagedArchives() throws {
         var archive = ExpressionArchive()

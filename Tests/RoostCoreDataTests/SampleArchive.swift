@@ -1,5 +1,5 @@
-/// A compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and everything a
-/// property can have.
+/// Returns a compiled model in the manner of Core Data: Animal with subentity Cat, Owner, and
+/// everything a property can have.
 func sampleArchive() -> [UInt8] {
     var sample = SampleArchive()
     return sample.bytes()

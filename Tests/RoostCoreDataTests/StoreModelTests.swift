@@ -27,7 +27,8 @@ import RoostCore
             store.model.entity("Note")?.attributes.map(\.name) ?? []
         }
 
-        /// `Notes.xcdatamodeld` with the attributes of each version; the first one is current.
+        /// Writes `Notes.xcdatamodeld` with the attributes of each version; the first one is
+        /// current.
         private static func writeBundle(
             to directory: TemporaryDirectory, _ versions: [(name: String, attributes: String)]
         ) throws -> String {

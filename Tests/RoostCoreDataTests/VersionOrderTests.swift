@@ -18,7 +18,7 @@ struct VersionOrderTests {
     static let made =
         ["UserDataModel", "MultiassetUserDataModel"] + (2...11).map { "MultiassetUserDataModel_v\($0)" }
 
-    /// A bundle whose n-th version has the attributes `a1` … `an`.
+    /// Writes a bundle whose n-th version has the attributes `a1` … `an`.
     private func writeBundle(_ versions: [String], current: String? = nil) throws -> String {
         for (index, name) in versions.enumerated() {
             let attributes = (1...index + 1).map {

@@ -17,7 +17,7 @@ struct ErrorMessageTests {
 
     private struct Link: Codable { var url: URL }
 
-    /// A type whose own error has the value.
+    /// A type whose error contains the value.
     private struct Revealing: Decodable {
         enum CodingKeys: String, CodingKey { case color }
 

@@ -76,7 +76,7 @@ final class Folder {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
-    /// The location of a new store of a type.
+    /// Returns the location of a new store of a type.
     func location(_ type: String, _ name: String = "store") -> StoreLocation {
         StoreLocation(type: type, path: "\(path)/\(name)")
     }

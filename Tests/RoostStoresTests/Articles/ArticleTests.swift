@@ -216,6 +216,6 @@ struct ArticleTests {
         }
     }
 
-    /// A text without white space, which the formatter places.
+    /// Returns a text without white space, which the formatter places.
     private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 }

@@ -152,7 +152,7 @@ struct RecordDecoderTests {
         }
     }
 
-    /// A type that is decoded in vain.
+    /// A type that cannot be decoded.
     struct Wrong: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let failure: @Sendable ([String: Value]) -> StoreError?

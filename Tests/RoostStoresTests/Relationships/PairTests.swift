@@ -7,7 +7,9 @@ import Testing
 struct PairTests {
     private let folder = Result { try Folder() }
 
-    /// Four persons, who can have a spouse, and a pass, which has a mandatory holder.
+    /// A store with four persons.
+    ///
+    /// A person can have a spouse and a pass. A pass has a mandatory holder.
     private struct Persons {
         let store: Store
         let persons: [ObjectID]
@@ -85,7 +87,7 @@ struct PairTests {
                 ]))
     }
 
-    /// Two couples, a and b, c and d.
+    /// Creates two couples: a and b, c and d.
     private func couples(_ type: String) throws -> Persons {
         let sample = try sample(type)
         try sample.save(("a", 1), ("c", 3))
@@ -94,7 +96,7 @@ struct PairTests {
         return sample
     }
 
-    /// Persons with passes: x belongs to a, and y to b.
+    /// Creates persons with passes: x belongs to a, and y to b.
     private func passes(_ type: String) throws -> Persons {
         let sample = try sample(type)
         let rows = ["x", "y"].enumerated().map { number, name -> [String: Value] in
