@@ -77,11 +77,11 @@ import RoostCore
             return objects
         }
 
-        func allLinks(_ entity: EntityName, _ name: String) throws -> [Link] {
+        func allLinks(_ name: String, of entity: EntityName) throws -> [Link] {
             try Self.read(links(of: RelationshipName(entity, name: name), after: nil))
         }
 
-        func targets(_ entity: EntityName, _ name: String, _ key: Int64) throws -> [Int64] {
+        func targets(_ name: String, of key: Int64, in entity: EntityName) throws -> [Int64] {
             try Self.read(links(of: RelationshipName(entity, name: name), from: ObjectID(entity, key: key))).map(
                 \.target)
         }

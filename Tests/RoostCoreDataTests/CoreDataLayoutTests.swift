@@ -10,8 +10,8 @@ import RoostCore
         static let row = "Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER"
 
         static func object(
-            _ name: String, _ superentity: String? = nil, _ attributes: [AttributeDescription] = [],
-            _ relationships: [RelationshipDescription] = []
+            _ name: String, superentity: String? = nil, attributes: [AttributeDescription] = [],
+            relationships: [RelationshipDescription] = []
         ) -> EntityDescription {
             EntityDescription(name, superentity: superentity, attributes: attributes, relationships: relationships)
         }
@@ -23,12 +23,16 @@ import RoostCore
                     $0.isAbstract = true
                 },
                 Self.object(
-                    "Film", "Base",
-                    [AttributeDescription("title", type: .string), AttributeDescription("length", type: .double)]),
+                    "Film", superentity: "Base",
+                    attributes: [
+                        AttributeDescription("title", type: .string), AttributeDescription("length", type: .double),
+                    ]),
                 Self.object(
-                    "Book", "Base",
-                    [AttributeDescription("title", type: .string), AttributeDescription("length", type: .integer32)]),
-                Self.object("Comic", "Book", [AttributeDescription("hue", type: .string)]),
+                    "Book", superentity: "Base",
+                    attributes: [
+                        AttributeDescription("title", type: .string), AttributeDescription("length", type: .integer32),
+                    ]),
+                Self.object("Comic", superentity: "Book", attributes: [AttributeDescription("hue", type: .string)]),
             ])
             // Book (2), Comic (3), Film (4): in this file Film got the plain name, which only its rows can show.
             let files = try AppleStore(
@@ -64,8 +68,9 @@ import RoostCore
         @Test("the columns of like-named properties follow the order of entities if rows show nothing")
         func orderDecides() throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("A"), Self.object("C", "A", [AttributeDescription("t", type: .string)]),
-                Self.object("B", "A", [AttributeDescription("t", type: .string)]),
+                Self.object("A"),
+                Self.object("C", superentity: "A", attributes: [AttributeDescription("t", type: .string)]),
+                Self.object("B", superentity: "A", attributes: [AttributeDescription("t", type: .string)]),
             ])
             let files = try AppleStore(
                 ["A", "B < A", "C < A"],
@@ -81,9 +86,9 @@ import RoostCore
         @Test("a reference has its destination row's entity, and a dangling one is null and reported")
         func references() throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Pet", nil, [], [.toOne("owner", to: "Party", inverse: "pets")]),
-                Self.object("Party", nil, [], [.toMany("pets", to: "Pet", inverse: "owner")]),
-                Self.object("Person", "Party"),
+                Self.object("Pet", relationships: [.toOne("owner", to: "Party", inverse: "pets")]),
+                Self.object("Party", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
+                Self.object("Person", superentity: "Party"),
             ])
             let files = try AppleStore(
                 ["Party", "Person < Party", "Pet"],
@@ -100,7 +105,7 @@ import RoostCore
                     3: [:], 4: [:],
                     7: ["owner": .objectID(ObjectID("Person", key: 6))],
                 ])
-            #expect(try snapshot.targets("Party", "pets", 6) == [1, 7])
+            #expect(try snapshot.targets("pets", of: 6, in: "Party") == [1, 7])
             let findings = try opened.integrityFindings()
             #expect(
                 findings.map(\.message) == [
@@ -111,8 +116,8 @@ import RoostCore
         @Test("an ordered one-to-many relationship of a Core Data store keeps its order")
         func orderedToMany() throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Album", nil, [], [.toMany("songs", to: "Song", inverse: "album", isOrdered: true)]),
-                Self.object("Song", nil, [], [.toOne("album", to: "Album", inverse: "songs")]),
+                Self.object("Album", relationships: [.toMany("songs", to: "Song", inverse: "album", isOrdered: true)]),
+                Self.object("Song", relationships: [.toOne("album", to: "Album", inverse: "songs")]),
             ])
             let files = try AppleStore(
                 ["Album", "Song"],
@@ -121,7 +126,7 @@ import RoostCore
                     INSERT INTO ZALBUM VALUES (1, 1, 1); INSERT INTO ZSONG VALUES (1, 2, 1, 1, 3072), (2, 2, 1, 1, 1024), (3, 2, 1, 1, 2048);
                     """)
             let snapshot = try files.opened(model).snapshot()
-            #expect(try snapshot.targets("Album", "songs", 1) == [2, 3, 1])
+            #expect(try snapshot.targets("songs", of: 1, in: "Album") == [2, 3, 1])
             let cursor = try snapshot.records(of: "Song", after: nil)
             var batch = RecordBatch(model: model)
             #expect(try cursor.next(into: &batch))
@@ -133,7 +138,8 @@ import RoostCore
             arguments: [false, true])
         func withoutInverse(isOrdered: Bool) throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Box", nil, [], [.toMany("items", to: "Item", isOrdered: isOrdered)]), Self.object("Item"),
+                Self.object("Box", relationships: [.toMany("items", to: "Item", isOrdered: isOrdered)]),
+                Self.object("Item"),
             ])
             let files = try AppleStore(
                 ["Box", "Item"],
@@ -143,11 +149,11 @@ import RoostCore
                     """)
             let snapshot = try files.opened(model).snapshot()
             #expect(
-                try snapshot.allLinks("Box", "items")
+                try snapshot.allLinks("items", of: "Box")
                     == (isOrdered
                         ? [Link(1, 2, order: 5), Link(2, 4, order: 10), Link(2, 1, order: 20)]
                         : [Link(1, 2), Link(2, 1), Link(2, 4)]))
-            #expect(try snapshot.targets("Box", "items", 2) == (isOrdered ? [4, 1] : [1, 4]))
+            #expect(try snapshot.targets("items", of: 2, in: "Box") == (isOrdered ? [4, 1] : [1, 4]))
         }
 
         @Test(
@@ -158,8 +164,8 @@ import RoostCore
             ])
         func joinTables(table: String, source: String, target: String) throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Post", nil, [], [.toMany("tags", to: "Tag", inverse: "posts")]),
-                Self.object("Tag", nil, [], [.toMany("posts", to: "Post", inverse: "tags")]),
+                Self.object("Post", relationships: [.toMany("tags", to: "Tag", inverse: "posts")]),
+                Self.object("Tag", relationships: [.toMany("posts", to: "Post", inverse: "tags")]),
             ])
             let files = try AppleStore(
                 ["Post", "Tag"],
@@ -170,9 +176,9 @@ import RoostCore
                     """)
             let opened = try files.opened(model)
             let snapshot = try opened.snapshot()
-            #expect(try snapshot.allLinks("Post", "tags") == [Link(1, 7), Link(1, 8), Link(2, 7), Link(2, 99)])
-            #expect(try snapshot.allLinks("Tag", "posts") == [Link(7, 1), Link(7, 2), Link(8, 1), Link(99, 2)])
-            #expect(try snapshot.targets("Tag", "posts", 7) == [1, 2])
+            #expect(try snapshot.allLinks("tags", of: "Post") == [Link(1, 7), Link(1, 8), Link(2, 7), Link(2, 99)])
+            #expect(try snapshot.allLinks("posts", of: "Tag") == [Link(7, 1), Link(7, 2), Link(8, 1), Link(99, 2)])
+            #expect(try snapshot.targets("posts", of: 7, in: "Tag") == [1, 2])
             let rest = try snapshot.links(of: RelationshipName("Post", name: "tags"), after: Link(1, 7))
             var batch = LinkBatch(relationship: 0)
             #expect(try rest.next(into: &batch) && batch.links.first == Link(1, 8) && batch.count == 3)
@@ -186,8 +192,8 @@ import RoostCore
         func orderedManyToMany() throws {
             let model = try ManagedObjectModel(entities: [
                 Self.object(
-                    "Node", nil, [],
-                    [
+                    "Node",
+                    relationships: [
                         .toMany("favorites", to: "Node", inverse: "fans", isOrdered: true),
                         .toMany("fans", to: "Node", inverse: "favorites", isOrdered: true),
                     ])
@@ -201,10 +207,10 @@ import RoostCore
                     INSERT INTO Z_1FAVORITES VALUES (1, 2, 100, 20), (1, 3, 200, 10), (2, 3, 50, 30);
                     """)
             let snapshot = try files.opened(model).snapshot()
-            #expect(try snapshot.targets("Node", "favorites", 1) == [3, 2])
-            #expect(try snapshot.targets("Node", "fans", 3) == [2, 1])
+            #expect(try snapshot.targets("favorites", of: 1, in: "Node") == [3, 2])
+            #expect(try snapshot.targets("fans", of: 3, in: "Node") == [2, 1])
             #expect(
-                try snapshot.allLinks("Node", "favorites") == [
+                try snapshot.allLinks("favorites", of: "Node") == [
                     Link(1, 3, order: 10, inverseOrder: 200), Link(1, 2, order: 20, inverseOrder: 100),
                     Link(2, 3, order: 30, inverseOrder: 50),
                 ])
@@ -215,7 +221,8 @@ import RoostCore
             arguments: [false, true])
         func reflexive(isDoubled: Bool) throws {
             let model = try ManagedObjectModel(entities: [
-                Self.object("Card", nil, [], [.toMany("related", to: "Card", inverse: "related", isOrdered: true)])
+                Self.object(
+                    "Card", relationships: [.toMany("related", to: "Card", inverse: "related", isOrdered: true)])
             ])
             let files = try AppleStore(
                 ["Card"],
@@ -228,11 +235,11 @@ import RoostCore
             let snapshot = try files.opened(model).snapshot()
             // 2 is in place 7 and 3 in place 6 among what 1 is related to.
             #expect(
-                try snapshot.allLinks("Card", "related") == [
+                try snapshot.allLinks("related", of: "Card") == [
                     Link(1, 3, order: 6, inverseOrder: 5), Link(1, 2, order: 7, inverseOrder: 4),
                 ])
-            #expect(try snapshot.targets("Card", "related", 1) == [3, 2])
-            #expect(try snapshot.targets("Card", "related", 2) == [1])
+            #expect(try snapshot.targets("related", of: 1, in: "Card") == [3, 2])
+            #expect(try snapshot.targets("related", of: 2, in: "Card") == [1])
             #expect(try snapshot.computeTally().digest.linkCount == 2)
         }
 

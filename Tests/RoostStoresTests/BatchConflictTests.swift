@@ -25,7 +25,7 @@ struct BatchConflictTests {
         _ = try store.commit(changes)
     }
 
-    private func update(_ id: ObjectID, _ values: [String: Value]) throws(StoreError) {
+    private func update(_ id: ObjectID, to values: [String: Value]) throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var batch = RecordBatch(model: store.model)
@@ -46,7 +46,7 @@ struct BatchConflictTests {
         // The third track leaves the album between snapshot and commit.
         let meddled = MeddledStore(store) { number throws(StoreError) in
             guard number == 1 else { return }
-            try update(ObjectID("Track", key: 3), ["plays": 1])
+            try update(ObjectID("Track", key: 3), to: ["plays": 1])
         }
         let result = try meddled.execute(BatchDeleteRequest(FetchRequest("Album"), result: .objectIDs))
         #expect(
@@ -60,7 +60,7 @@ struct BatchConflictTests {
     @Test("a batch delete fails with a conflict after ten attempts and changes nothing")
     func failsAfterTenConflicts() throws {
         let meddled = MeddledStore(store) { number throws(StoreError) in
-            try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
+            try update(ObjectID("Album", key: 1), to: ["title": .string("\(number)")])
         }
         let error = try #require(throws: StoreError.self) {
             try meddled.execute(BatchDeleteRequest(FetchRequest("Album")))
@@ -77,7 +77,7 @@ struct BatchConflictTests {
     func insertBesideUpdate() throws {
         let changed = MeddledStore(store) { number throws(StoreError) in
             guard number <= 3 else { return }
-            try update(ObjectID("Album", key: 1), ["title": .string("\(number)")])
+            try update(ObjectID("Album", key: 1), to: ["title": .string("\(number)")])
         }
         #expect(try changed.execute(BatchInsertRequest("Track", rows: [row, row], result: .count)).count == 2)
         #expect(changed.commitCount == 1)

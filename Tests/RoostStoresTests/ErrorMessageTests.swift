@@ -52,7 +52,7 @@ struct ErrorMessageTests {
     func secrets(type: String, request: Request) throws {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "E",
                     attributes: [
@@ -69,7 +69,7 @@ struct ErrorMessageTests {
 
     @Test("a failed fetch names the property and keeps the program's own error", arguments: Sample.types)
     func ownErrors(type: String) throws {
-        let store = try folder.get().store(type, [EntityDescription("E", attributes: [.string("color")])])
+        let store = try folder.get().store(type, entities: [EntityDescription("E", attributes: [.string("color")])])
         try store.insert("E", rows: [["color": "secret"]])
         let error = #expect(throws: StoreError.self) { _ = try store.fetch(Revealing.self, of: "E") }
         #expect(error?.code == .invalidValue)

@@ -183,7 +183,7 @@ struct RuleTests {
     func otherEntity(type: String) throws {
         let store = try store(type)
         try store.insert("Person", rows: [["name": "Ada"]])
-        let club = try store.ids("Club", [["name": "FC"]])[0]
+        let club = try store.ids("Club", rows: [["name": "FC"]])[0]
         let existing = try #require(throws: StoreError.self) {
             try store.update("Person", set: ["team": .objectID(club)])
         }

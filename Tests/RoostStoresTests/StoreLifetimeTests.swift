@@ -12,7 +12,7 @@ struct StoreLifetimeTests {
 
     private static let entity = EntityDescription("E", attributes: [.integer32("n")])
 
-    private func open(_ type: String) throws -> Store { try folder.get().store(type, [Self.entity]) }
+    private func open(_ type: String) throws -> Store { try folder.get().store(type, entities: [Self.entity]) }
 
     /// Opens a store whose objects are many batches.
     private func filled(_ type: String) throws -> Store {
@@ -97,7 +97,7 @@ struct StoreLifetimeTests {
         struct Reference { weak var store: Store? }
         let folder = try folder.get()
         func iterate() async throws -> Reference {
-            let store = try folder.store(type, [Self.entity])
+            let store = try folder.store(type, entities: [Self.entity])
             try await store.insert("E", rows: (0..<5000).map { ["n": .int($0)] })
             var iterator = store.records(FetchRequest("E")).makeAsyncIterator()
             #expect(try await iterator.next() != nil)

@@ -12,7 +12,7 @@ struct StoreTests {
         try Store.open(try folder.get().location(type), model: try Sample.model())
     }
 
-    private func filled(_ type: String, _ count: Int = 2000) throws -> Store {
+    private func filled(_ type: String, count: Int = 2000) throws -> Store {
         let store = try store(type)
         let folder = try #require(
             try store.insert("Folder", rows: [["name": "in"]], result: .objectIDs).objectIDs?.first)
@@ -48,7 +48,7 @@ struct StoreTests {
             var name: String
             var notes: [ObjectID]
         }
-        let store = try filled(type, 3)
+        let store = try filled(type, count: 3)
         let notes = try store.fetch("Note").map(\.id)
         try store.insert([Tag(name: "a", notes: notes), Tag(name: "b", notes: [notes[0]])])
         try store.delete("Note", where: "title == 'n1'")
@@ -60,7 +60,7 @@ struct StoreTests {
 
     @Test("a view shows one state while the store's objects are deleted", arguments: Sample.types)
     func view(type: String) throws {
-        let store = try filled(type, 10)
+        let store = try filled(type, count: 10)
         let counts = try store.read { view in
             let first = try view.count("Note")
             try store.delete("Note")
@@ -117,7 +117,7 @@ struct StoreTests {
 
     @Test("a row request groups objects and counts each group", arguments: Sample.types)
     func groupedRows(type: String) throws {
-        let store = try filled(type, 12)
+        let store = try filled(type, count: 12)
         let request = RowRequest(
             FetchRequest("Note", sortedBy: ["stars"]),
             propertiesToFetch: ["stars", .init("count", expression: .function(.count, [.keyPath(["title"])]))],
@@ -223,8 +223,8 @@ struct StoreTests {
 
     @Test("a store that is converted to any type keeps its digest", arguments: Sample.types, lasting)
     func conversion(type: String, other: String) async throws {
-        let store = try filled(type, 50)
-        let location = try folder.get().location(other, "to-\(other)")
+        let store = try filled(type, count: 50)
+        let location = try folder.get().location(other, name: "to-\(other)")
         let digest = try await store.digest()
         #expect(try await store.convert(to: location).verified)
         let copy = try await Store.open(location, ifMissing: .fail)
@@ -235,8 +235,8 @@ struct StoreTests {
 
     @Test("a backup is verified, and does not replace an existing store", arguments: lasting)
     func backup(type: String) async throws {
-        let store = try filled(type, 50)
-        let location = try folder.get().location(type, "monday")
+        let store = try filled(type, count: 50)
+        let location = try folder.get().location(type, name: "monday")
         #expect(try await store.backUp(to: location).verified)
         let error = await #expect(throws: StoreError.self) { try await store.backUp(to: location) }
         #expect(error?.code == .alreadyExists)
@@ -245,7 +245,7 @@ struct StoreTests {
 
     @Test("an asynchronous dump gives the digest and the same text as a blocking dump", arguments: Sample.types)
     func dump(type: String) async throws {
-        let store = try filled(type, 50)
+        let store = try filled(type, count: 50)
         let digest = try await store.digest()
         let bytes = Mutex<[UInt8]>([])
         #expect(try await store.dump { part in bytes.withLock { $0 += part } } == digest)

@@ -37,7 +37,7 @@ struct ArticleTests {
     @Test("the code of docs/stores.md gives the results that the page states", arguments: Sample.types)
     func stores(type: String) async throws {
         let (location, model) = (try folder.get().location(type), try makeModel())
-        let copy = try folder.get().location("json", "copy")
+        let copy = try folder.get().location("json", name: "copy")
         let store = try open(location, model)
         try synchronous(store)
         try await store.update("Track", set: "plays = 0")

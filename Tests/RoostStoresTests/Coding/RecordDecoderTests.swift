@@ -7,11 +7,11 @@ import Testing
 @Suite("Decoding records")
 struct RecordDecoderTests {
     private static func failure<T: Decodable>(
-        _ type: T.Type, _ values: [String: Value] = CodingSample.values, entity: EntityName = "Thing",
+        _ type: T.Type, values: [String: Value] = CodingSample.values, entity: EntityName = "Thing",
         hasMembers: Bool = true
     ) -> StoreError? {
         do throws(StoreError) {
-            _ = try CodingSample.decode(type, values, entity: entity, hasMembers: hasMembers)
+            _ = try CodingSample.decode(type, values: values, entity: entity, hasMembers: hasMembers)
             return nil
         } catch {
             return error
@@ -38,14 +38,14 @@ struct RecordDecoderTests {
 
     @Test("an optional property is decoded as nil from a null value") func optionals() throws {
         #expect(
-            try CodingSample.decode(OptionalThing.self, [:])
+            try CodingSample.decode(OptionalThing.self, values: [:])
                 == OptionalThing(objectID: ObjectID("Thing", key: 5), tags: CodingSample.tags))
         let full = try CodingSample.decode(OptionalThing.self)
         #expect((full.small, full.large, full.flag) == (-7, UInt64(Int64.max), true))
         #expect(
             (full.text, full.date, full.other) == ("e\u{301}, \0 and 🎷", CodingSample.date, ObjectID("Person", key: 9)))
         #expect(full.place == .init(city: "Oslo", point: .init(x: 1.5, y: -2.5)))
-        #expect(try CodingSample.decode(OptionalThing.self, ["place": .composite([:])]).place == .init())
+        #expect(try CodingSample.decode(OptionalThing.self, values: ["place": .composite([:])]).place == .init())
     }
 
     // MARK: Types
@@ -86,18 +86,18 @@ struct RecordDecoderTests {
         #expect(try CodingSample.decode(Single<Small, Decimal>.self).value == -7)
         #expect(try CodingSample.decode(Single<Middle, UInt>.self).value == 70_000)
         #expect(try CodingSample.decode(Single<Float_, Double>.self).value == 0.5)
-        #expect(try CodingSample.decode(Single<Double_, Float>.self, ["double": 0.25]).value == 0.25)
-        #expect(try CodingSample.decode(Single<Double_, Float>.self, ["double": .double(.nan)]).value.isNaN)
+        #expect(try CodingSample.decode(Single<Double_, Float>.self, values: ["double": 0.25]).value == 0.25)
+        #expect(try CodingSample.decode(Single<Double_, Float>.self, values: ["double": .double(.nan)]).value.isNaN)
         #expect(try CodingSample.decode(Single<URI, String>.self).value == "https://example.org/a?b=c")
     }
 
     @Test("decode(_:forKey:) with an optional type returns nil for a null value") func explicitOptional()
         throws
     {
-        #expect(try CodingSample.decode(Single<DateName, Date?>.self, [:]).value == nil)
+        #expect(try CodingSample.decode(Single<DateName, Date?>.self, values: [:]).value == nil)
         #expect(try CodingSample.decode(Single<DateName, Date?>.self).value == CodingSample.date)
         #expect(try CodingSample.decode(Single<Small, Int?>.self).value == -7)
-        #expect(try CodingSample.decode(Single<PlaceName, Thing.Place?>.self, [:]).value == nil)
+        #expect(try CodingSample.decode(Single<PlaceName, Thing.Place?>.self, values: [:]).value == nil)
     }
 
     @Test("decoding a value that the Swift type cannot represent fails without showing the value") func unfitNumbers()
@@ -112,7 +112,7 @@ struct RecordDecoderTests {
         #expect(Self.failure(Single<Small, UInt64>.self)?.code == .invalidValue)
         #expect(Self.failure(Single<Large, Double>.self)?.code == .invalidValue)
         #expect(Self.failure(Single<Double_, Float>.self)?.code == .invalidValue)
-        #expect(Self.failure(Single<URI, URL>.self, ["uri": .uri("")])?.code == .invalidValue)
+        #expect(Self.failure(Single<URI, URL>.self, values: ["uri": .uri("")])?.code == .invalidValue)
     }
 
     @Test(
@@ -169,7 +169,7 @@ struct RecordDecoderTests {
 
         init<T: Decodable & SendableMetatype>(_ type: T.Type) {
             testDescription = "\(type)"
-            failure = { RecordDecoderTests.failure(type, $0) }
+            failure = { RecordDecoderTests.failure(type, values: $0) }
         }
     }
 
@@ -186,9 +186,9 @@ struct RecordDecoderTests {
 
     @Test("an enumeration is decoded from its raw value, and an unknown one stays secret") func enumerations() throws {
         struct Row: Decodable { let text: Kind, small: Rank?, middle: Rank? }
-        let row = try CodingSample.decode(Row.self, ["text": "blues", "small": 5])
+        let row = try CodingSample.decode(Row.self, values: ["text": "blues", "small": 5])
         #expect((row.text, row.small, row.middle) == (.blues, .high, nil))
-        let error = try #require(Self.failure(Row.self, ["text": "secret"]))
+        let error = try #require(Self.failure(Row.self, values: ["text": "secret"]))
         #expect(error.code == .invalidValue)
         #expect(
             error.message
@@ -211,25 +211,29 @@ struct RecordDecoderTests {
     // MARK: Null, unknown keys
 
     @Test("decoding null for a property that is not optional names the property") func nulls() throws {
-        let error = try #require(Self.failure(Single<Text, String>.self, [:]))
+        let error = try #require(Self.failure(Single<Text, String>.self, values: [:]))
         #expect(error.code == .invalidValue)
         #expect(
             error.message
                 == "'Single<Text, String>.text' has the Swift type String, which is not optional, and 'Thing.text' (string) is null in Thing/p5. Make it optional."
         )
         #expect(
-            Self.failure(Single<DateName, Date>.self, [:])?.message.contains("Swift type Date, which is not optional")
+            Self.failure(Single<DateName, Date>.self, values: [:])?.message.contains(
+                "Swift type Date, which is not optional")
                 == true)
         #expect(
-            Self.failure(Single<Owner, ObjectID>.self, [:])?.message.contains("(to-one relationship) is null") == true)
-        #expect(
-            Self.failure(Single<Text, Kind>.self, [:])?.message.contains("Swift type Kind, which is not optional")
+            Self.failure(Single<Owner, ObjectID>.self, values: [:])?.message.contains("(to-one relationship) is null")
                 == true)
         #expect(
-            Self.failure(Single<PlaceName, Thing.Place>.self, [:])?.message.contains("Swift type Place, which is not")
+            Self.failure(Single<Text, Kind>.self, values: [:])?.message.contains(
+                "Swift type Kind, which is not optional")
+                == true)
+        #expect(
+            Self.failure(Single<PlaceName, Thing.Place>.self, values: [:])?.message.contains(
+                "Swift type Place, which is not")
                 == true)
         let nested = Self.failure(
-            Single<PlaceName, Thing.Place>.self, ["place": .composite(["city": "x", "point": .composite([:])])])
+            Single<PlaceName, Thing.Place>.self, values: ["place": .composite(["city": "x", "point": .composite([:])])])
         #expect(nested?.message.contains(".place.point.x' has the Swift type Double, which is not optional") == true)
     }
 
@@ -248,10 +252,10 @@ struct RecordDecoderTests {
 
     @Test("an optional property that only a sibling entity has is decoded as nil") func hierarchies() throws {
         struct Row: Decodable { let name: String, age: Int?, worth: Decimal? }
-        let person = try CodingSample.decode(Row.self, ["name": "Ada", "age": 36], entity: "Person")
+        let person = try CodingSample.decode(Row.self, values: ["name": "Ada", "age": 36], entity: "Person")
         #expect((person.name, person.age, person.worth) == ("Ada", 36, nil))
         struct Strict: Decodable { let worth: Decimal }
-        let error = try #require(Self.failure(Strict.self, [:], entity: "Person"))
+        let error = try #require(Self.failure(Strict.self, values: [:], entity: "Person"))
         #expect(error.code == .invalidValue)
         #expect(error.message.hasPrefix("Entity 'Person' has no property 'worth', only 'Company' has one."))
     }

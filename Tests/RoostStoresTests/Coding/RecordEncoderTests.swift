@@ -22,7 +22,8 @@ struct RecordEncoderTests {
         #expect(row.values == expected)
         #expect(row.members == ["tags": CodingSample.tags, "previous": []])
         #expect(row.objectID == ObjectID("Thing", key: 5))
-        #expect(try CodingSample.decode(Thing.self, row.values.merging(["copy": "e"]) { old, _ in old }) == thing)
+        #expect(
+            try CodingSample.decode(Thing.self, values: row.values.merging(["copy": "e"]) { old, _ in old }) == thing)
     }
 
     @Test("an omitted nil is absent from the encoded row, and an explicit nil is null") func nils() throws {
@@ -55,7 +56,7 @@ struct RecordEncoderTests {
             let place: RecordDecoderTests.Wrapped<Thing.Place>, date: RecordDecoderTests.Wrapped<Date?>
         }
         let place: Value = .composite(["city": "x", "point": .composite(["x": 1.0, "y": 2.0])])
-        let wrapped = try CodingSample.decode(Single.self, ["place": place])
+        let wrapped = try CodingSample.decode(Single.self, values: ["place": place])
         let row = try CodingSample.encode(Row(place: wrapped.place, date: wrapped.date))
         #expect(row.values == ["text": "jazz", "small": 5, "place": place, "date": .null])
         struct Single: Decodable {

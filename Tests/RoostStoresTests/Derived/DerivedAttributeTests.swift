@@ -13,13 +13,13 @@ struct DerivedAttributeTests {
     ) throws -> (Store, ObjectID) {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "A", attributes: derived, relationships: [.toMany("bs", to: "B", inverse: "a")]),
                 EntityDescription(
                     "B", attributes: [number], relationships: [.toOne("a", to: "A", inverse: "bs")]),
             ])
-        return (store, try store.ids("A", [[:]])[0])
+        return (store, try store.ids("A", rows: [[:]])[0])
     }
 
     private func insert(_ values: Value..., of owner: ObjectID, in store: Store) throws(StoreError) {
@@ -37,7 +37,8 @@ struct DerivedAttributeTests {
                 name(number), type: .string, from: number == 0 ? "uppercase:(title)" : "lowercase:(\(name(number - 1)))"
             )
         }
-        let store = try folder.get().store(type, [EntityDescription("E", attributes: [.string("title")] + derived)])
+        let store = try folder.get().store(
+            type, entities: [EntityDescription("E", attributes: [.string("title")] + derived)])
         try store.insert("E", rows: [["title": "Ab"]])
         let expected: [Value] = ["AB"] + Array(repeating: "ab", count: count - 1)
         #expect(try store.fetch("E").map { record in (0..<count).map { record[name($0)] } } == [expected])
@@ -110,8 +111,8 @@ struct DerivedAttributeTests {
         "derived attributes of subentities and of their owner follow updates, moves and deletes",
         arguments: Sample.types)
     func subentities(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let owners = try store.ids("Owner", [["name": "o"], ["name": "p"]])
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let owners = try store.ids("Owner", rows: [["name": "o"], ["name": "p"]])
         func names() throws -> [Value] { try store.fetch("Dog").map { $0["ownerName"] } }
         func counts() throws -> [Value?] { try owners.map { try store.record($0)?["petCount"] } }
         try store.insert("Dog", rows: [["code": "d", "owner": .objectID(owners[0])]])
@@ -132,8 +133,8 @@ struct DerivedAttributeTests {
 
     @Test("an upsert by a superentity recomputes the derived attributes of a subentity", arguments: Sample.types)
     func upsert(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let owners = try store.ids("Owner", [["name": "o"], ["name": "p"]])
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let owners = try store.ids("Owner", rows: [["name": "o"], ["name": "p"]])
         try store.insert("Dog", rows: [["code": "d", "owner": .objectID(owners[0])]])
         try store.insert(
             "Animal", rows: [["code": "d", "owner": .objectID(owners[1])]], onConflict: .update)

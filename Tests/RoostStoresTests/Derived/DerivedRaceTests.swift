@@ -20,7 +20,7 @@ struct DerivedRaceTests {
     ) throws -> (plain: Store, meddled: Store) {
         let plain = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Album",
                     attributes: [
@@ -99,7 +99,7 @@ struct DerivedRaceTests {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try store.update("Tag", set: ["weight": 7])
         }
-        let tag = try plain.ids("Tag", [["name": "t", "weight": 1]])[0]
+        let tag = try plain.ids("Tag", rows: [["name": "t", "weight": 1]])[0]
         try plain.insert("Album", rows: [["title": "a"]])
         try meddled.insert([Album(title: "a", tags: [tag])], onConflict: .update)
         #expect(try album(plain, "weight") == [7])
@@ -109,7 +109,7 @@ struct DerivedRaceTests {
     @Test("an upsert whose list names an object that another writer deletes is refused", arguments: Sample.types)
     func deletedMember(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try store.delete("Tag") }
-        let tag = try plain.ids("Tag", [["name": "t", "weight": 1]])[0]
+        let tag = try plain.ids("Tag", rows: [["name": "t", "weight": 1]])[0]
         try plain.insert("Album", rows: [["title": "a"]])
         let error = #expect(throws: StoreError.self) {
             try meddled.insert([Album(title: "a", tracks: [], tags: [tag])], onConflict: .update)
@@ -136,8 +136,8 @@ struct DerivedRaceTests {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in
             try Self.insertTrack(store, plays: 9)
         }
-        let track = try plain.ids("Track", [["plays": 4]])[0]
-        let id = try plain.ids("Album", [["title": "a"]])[0]
+        let track = try plain.ids("Track", rows: [["plays": 4]])[0]
+        let id = try plain.ids("Album", rows: [["title": "a"]])[0]
         try meddled.insert([Album(title: "a", tracks: [track])], onConflict: .update)
         #expect(try plain.members("tracks", of: id) == [track])
         #expect(try album(plain, "best", "mean") == [4, 4.0])
@@ -147,7 +147,7 @@ struct DerivedRaceTests {
     @Test("an upsert inserts an object again that another writer deletes before the commit", arguments: Sample.types)
     func deletedObject(type: String) throws {
         let (plain, meddled) = try albums(type) { (store) throws(StoreError) in try store.delete("Album") }
-        let old = try plain.ids("Album", [["title": "a"]])[0]
+        let old = try plain.ids("Album", rows: [["title": "a"]])[0]
         let result = try meddled.insert(
             "Album", rows: [["title": "a"], ["title": "b"]], onConflict: .update, result: .objectIDs)
         let albums = try plain.fetch("Album", sortedBy: ["title"])

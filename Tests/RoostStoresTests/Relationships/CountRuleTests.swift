@@ -15,7 +15,7 @@ struct CountRuleTests {
     private func notes(_ type: String) throws -> (Store, [ObjectID]) {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Note", attributes: [.string("title")],
                     relationships: [
@@ -26,7 +26,7 @@ struct CountRuleTests {
                     "Tag", attributes: [.string("name")],
                     relationships: [.toMany("notes", to: "Note", inverse: "tags")], uniquenessConstraints: [["name"]]),
             ])
-        return (store, try store.ids("Tag", [["name": "a"], ["name": "b"], ["name": "c"]]))
+        return (store, try store.ids("Tag", rows: [["name": "a"], ["name": "b"], ["name": "c"]]))
     }
 
     /// Expects failures in a relationship of notes, and no change of the store.
@@ -84,7 +84,7 @@ struct CountRuleTests {
     func bulkLoad(type: String) throws {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "Album", attributes: [.binaryData("data")],
                     relationships: [

@@ -33,7 +33,7 @@ struct DeletedReferenceTests {
     private func objects(_ type: String) throws -> Objects {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription(
                     "A", attributes: [.integer32("n")],
                     relationships: [
@@ -46,7 +46,7 @@ struct DeletedReferenceTests {
                 EntityDescription(
                     "B", attributes: [.integer32("n")], relationships: [.toMany("as", to: "A", inverse: "bs")]),
             ])
-        let b = try store.ids("B", (1...6).map { ["n": .int($0)] })
+        let b = try store.ids("B", rows: (1...6).map { ["n": .int($0)] })
         try store.insert((1...6).map { A(n: $0, bs: b, plain: b, one: b[$0 - 1], left: b[0]) })
         let a = try store.fetch("A").map(\.id)
         try store.update("A", set: ["me": .objectID(a[0])])
@@ -90,7 +90,7 @@ struct DeletedReferenceTests {
         #expect(try objects.store.check().isEmpty)
         try objects.store.delete("A")
         // No link remains.
-        let empty = try Store.open(try folder.get().location(type, "empty"), model: objects.store.model)
+        let empty = try Store.open(try folder.get().location(type, name: "empty"), model: objects.store.model)
         #expect(try objects.store.digest() == empty.digest())
     }
 
@@ -98,8 +98,8 @@ struct DeletedReferenceTests {
         "an ID with a sibling's entity finds nothing, and one with a superentity's finds the object",
         arguments: Sample.types)
     func wrongEntity(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let cat = try store.ids("Cat", [["code": "c"]])[0]
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let cat = try store.ids("Cat", rows: [["code": "c"]])[0]
         let wrong = ObjectID("Dog", key: cat.key)
         #expect(try store.record(wrong) == nil)
         #expect(try store.delete([wrong]).count == 0)

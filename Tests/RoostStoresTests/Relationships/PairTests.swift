@@ -16,7 +16,7 @@ struct PairTests {
 
         init(_ store: Store) throws {
             self.store = store
-            persons = try store.ids("Person", ["a", "b", "c", "d"].map { ["name": .string($0)] })
+            persons = try store.ids("Person", rows: ["a", "b", "c", "d"].map { ["name": .string($0)] })
         }
 
         /// Updates persons by their names.
@@ -67,7 +67,7 @@ struct PairTests {
         try Persons(
             try folder.get().store(
                 type,
-                [
+                entities: [
                     EntityDescription(
                         "Person",
                         attributes: [

@@ -8,7 +8,7 @@ struct UpsertResolutionTests {
     private let folder = Result { try Folder() }
 
     private func open(_ type: String, _ entities: EntityDescription...) throws -> Store {
-        try folder.get().store(type, entities)
+        try folder.get().store(type, entities: entities)
     }
 
     /// Opens a store whose objects are identified by a code, and by a name.
@@ -27,7 +27,7 @@ struct UpsertResolutionTests {
     @Test("rows that identify one object by different constraints update it together", arguments: Sample.types)
     func twoConstraints(type: String) throws {
         let store = try pairs(type)
-        let id = try store.ids("E", [["code": 1, "name": "n"]])[0]
+        let id = try store.ids("E", rows: [["code": 1, "name": "n"]])[0]
         let result = try store.insert(
             "E", rows: [["code": 1, "x": 5], ["name": "n", "y": 6]], onConflict: .update, result: .objectIDs)
         #expect(result.objectIDs == [id, id])
@@ -83,8 +83,8 @@ struct UpsertResolutionTests {
 
     @Test("a row of a superentity updates an object of a subentity", arguments: Sample.types)
     func subentity(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
-        let dog = try store.ids("Dog", [["code": "a", "name": "old", "bark": "wuff", "age": 3]])[0]
+        let store = try folder.get().store(type, entities: Sample.animals)
+        let dog = try store.ids("Dog", rows: [["code": "a", "name": "old", "bark": "wuff", "age": 3]])[0]
         let result = try store.insert(
             "Animal", rows: [["code": "a", "name": "new"]], onConflict: .update, result: .objectIDs)
         #expect(result.objectIDs == [dog])
@@ -98,7 +98,7 @@ struct UpsertResolutionTests {
         "a row cannot identify an object of a sibling entity", arguments: Sample.types,
         [ConflictRule.update, .skip])
     func sibling(type: String, rule: ConflictRule) throws {
-        let store = try folder.get().store(type, Sample.animals)
+        let store = try folder.get().store(type, entities: Sample.animals)
         try store.insert("Cat", rows: [["code": "a", "name": "old"]])
         let error = #expect(throws: StoreError.self) {
             try store.insert("Dog", rows: [["code": "a", "name": "new"]], onConflict: rule)
@@ -109,7 +109,7 @@ struct UpsertResolutionTests {
 
     @Test("a second upsert of a subentity updates the object that the first inserted", arguments: Sample.types)
     func sameSubentity(type: String) throws {
-        let store = try folder.get().store(type, Sample.animals)
+        let store = try folder.get().store(type, entities: Sample.animals)
         try store.insert("Cat", rows: [["code": "a"]])
         try store.insert("Dog", rows: [["code": "b", "name": "x"]], onConflict: .update)
         #expect(try store.insert("Dog", rows: [["code": "b", "name": "y"]], onConflict: .update).count == 1)
@@ -126,7 +126,7 @@ struct UpsertResolutionTests {
             EntityDescription(
                 "E", attributes: [.string("name"), .integer16("v")], relationships: [.toOne("owner", to: "Owner")],
                 uniquenessConstraints: [["name", "owner"]]))
-        let boss = try store.ids("Boss", [["n": "b"]])[0]
+        let boss = try store.ids("Boss", rows: [["n": "b"]])[0]
         try store.insert("E", rows: [["name": "a", "owner": .objectID(boss)]])
         for (value, owner) in [(1, boss), (2, ObjectID("Owner", key: boss.key))] as [(Value, ObjectID)] {
             let row: [String: Value] = ["name": "a", "owner": .objectID(owner), "v": value]

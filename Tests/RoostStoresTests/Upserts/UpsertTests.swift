@@ -144,7 +144,7 @@ struct UpsertTests {
     func missingObjects(type: String, rule: ConflictRule) throws {
         let store = try folder.get().store(
             type,
-            [
+            entities: [
                 EntityDescription("Folder", relationships: [.toMany("notes", to: "Note", inverse: "folder")]),
                 EntityDescription(
                     "Note", attributes: [.string("title")],

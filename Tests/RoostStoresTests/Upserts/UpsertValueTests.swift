@@ -8,7 +8,7 @@ struct UpsertValueTests {
     private let folder = Result { try Folder() }
 
     private func open(_ type: String, _ entities: EntityDescription...) throws -> Store {
-        try folder.get().store(type, entities)
+        try folder.get().store(type, entities: entities)
     }
 
     /// A property of each type of number, and values of other types that it takes.
