@@ -1,3 +1,6 @@
+import Foundation
+import Roost
+import RoostAppleModels
 import RoostCore
 import RoostCoreData
 import RoostMigration
