@@ -12,8 +12,8 @@ internal import RoostForeignSQLite
     /// back in the copy. Because nothing is locked, the files are compared after every read. If
     /// they changed, the result is discarded and code `busy` is thrown.
     ///
-    /// Closing a file drops the POSIX locks that other connections of the same process hold on it:
-    /// a file that Roost has open as a store of its own is not opened here, and a program must not
+    /// Closing a file drops the POSIX locks that other connections of the same process hold on it.
+    /// So a file that Roost has open as a store of its own is not opened here. A program must not
     /// read a store through this type while it has the same file open with SQLite itself.
     struct CoreDataSource: Sendable {
         /// The path of the main file.

@@ -31,8 +31,8 @@ extension PersistentStore {
     ///   hundred where rows can change other objects; and what ``reserveKeys(_:for:)``,
     ///   ``commit(_:)`` and the rows throw. Nothing was inserted then; keys may remain unused.
     /// - Complexity: O(*n*) in the rows. Memory: 16 MiB of records and the memory of a commit or a
-    ///   load of them; 16 bytes for each ID of the result if asked for, and 50 for each object
-    ///   whose ordered relationship is joined. All records where it stays one change set, and all
+    ///   load of them. Each ID of the result takes 16 bytes if requested, and each object whose
+    ///   ordered relationship is joined takes 50. All records where it stays one change set, and all
     ///   rows with a conflict rule.
     public func execute(
         _ request: BatchInsertRequest, model: ManagedObjectModel? = nil

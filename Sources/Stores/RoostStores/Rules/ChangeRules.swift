@@ -15,8 +15,10 @@ package struct ChangeRules {
     /// The stored records of updated and deleted objects.
     private var old: [ObjectPlace: Int] = [:]
     private var oldRecords: RecordBatch
-    /// The objects that get a new version although they may keep their values, because a writer
-    /// that has not seen this change could otherwise leave a derived attribute with an old value.
+    /// The objects that get a new version although they may keep their values.
+    ///
+    /// A writer that has not seen this change could otherwise leave a derived attribute with an old
+    /// value.
     private var touched: Set<ObjectPlace> = []
 
     /// The most objects that one request names.
