@@ -243,7 +243,7 @@ import RoostCore
             #expect(try snapshot.computeTally().digest.linkCount == 2)
         }
 
-        @Test("an entity that was renamed by a migration in place is found under its old name")
+        @Test("an entity that was renamed in place is found under its old name")
         func renamed() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription(

@@ -150,7 +150,7 @@ import RoostCore
                 ])
         }
 
-        @Test("a conversion and its plan warn of everything in a Core Data store that is lost")
+        @Test("a conversion and its plan warn of everything that a Core Data store loses")
         func conversionReport() throws {
             let model = try ManagedObjectModel(entities: [
                 EntityDescription("Owner", relationships: [.toMany("pets", to: "Pet", inverse: "owner")]),
@@ -409,7 +409,7 @@ import RoostCore
             #expect(try failure { try store.snapshot() }.code == .storeReplaced)
         }
 
-        @Test("a file that is not a Core Data store is not recognized and cannot be opened")
+        @Test("a file that is not a Core Data store is neither recognized nor opened")
         func notAStore() throws {
             let directory = try TemporaryDirectory()
             let type = CoreDataStoreType()

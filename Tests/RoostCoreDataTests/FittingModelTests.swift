@@ -39,7 +39,7 @@ import RoostCore
             try CoreDataStoreType().fittingModels(among: models, storeAt: location, options: options)
         }
 
-        @Test("a model fits a store if it has all of the store's columns and tables, and no other")
+        @Test("a model fits a store if its columns and tables are exactly the store's")
         func fits() throws {
             let models = try [
                 item(Array(attributes.dropLast())), model,
@@ -104,7 +104,7 @@ import RoostCore
             ])
         }
 
-        @Test("a migration starts from the version of its history that fits a store without a model")
+        @Test("a migration starts from the version that fits a store without a model")
         func sourceVersion() throws {
             let new = try newVersion()
             let history = try ModelHistory([
@@ -121,7 +121,7 @@ import RoostCore
             #expect(report.objects == 3 && report.verified)
         }
 
-        @Test("a migration is refused if several versions of its history fit a store without a model")
+        @Test("a migration is refused if several versions fit a store without a model")
         func ambiguousVersions() throws {
             let new = try newVersion()
             let options = MigrationOptions(history: try ambiguousHistory())
@@ -143,7 +143,7 @@ import RoostCore
             #expect(report.objects == 3)
         }
 
-        @Test("a migration reports that a store has no model if no version of its history fits")
+        @Test("a migration reports a store without a model if no version fits")
         func noFittingVersion() throws {
             let new = try newVersion()
             let options = MigrationOptions(history: try ModelHistory([.init("v2", model: new)]))

@@ -40,7 +40,7 @@ struct ModelBundleTests {
         #expect(error.code == .notFound && error.message.contains("M 2"))
     }
 
-    @Test("a bundle of several versions needs a current one, and a bundle of one does not")
+    @Test("only a bundle of several versions needs a current version")
     func noCurrent() throws {
         #expect(try CoreDataModelReader.read(at: makeBundle(["M"])).model.entities.map(\.name) == ["E"])
         #expect(try failure { try CoreDataModelReader.read(at: makeBundle(["M", "M 2"])) }.code == .invalidModel)
@@ -81,7 +81,7 @@ struct ModelBundleTests {
         #expect(error.code == .unsupported && error.message.contains("Xcode 4"))
     }
 
-    @Test("a missing path, an empty bundle and another file are each refused with their own code")
+    @Test("a missing path, an empty bundle and another file have their own error codes")
     func notAModel() throws {
         #expect(try failure { try CoreDataModelReader.read(at: directory.file("none")) }.code == .notFound)
         try FileManager.default.createDirectory(

@@ -144,7 +144,7 @@ import RoostCore
             #expect(versioned.code == .invalidRequest && versioned.message.contains("has no versions"))
         }
 
-        @Test("a malformed model document is refused by its name, and a missing one is not found")
+        @Test("a malformed model document is named, and a missing one is not found")
         func wrongDocument() throws {
             let files = try AppleStore(["Note"], sql: Self.note)
             try files.directory.write("{ \"entities\": { \"Note\": { \"atributes\": {} } } }", to: "bad.json")

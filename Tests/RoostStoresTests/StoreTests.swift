@@ -24,7 +24,7 @@ struct StoreTests {
         return store
     }
 
-    @Test("a store is created with a model if it is missing, and opened if it exists", arguments: Sample.types)
+    @Test("a missing store is created with a model, and an existing one is opened", arguments: Sample.types)
     func opening(type: String) throws {
         let location = try folder.get().location(type)
         let missing = #expect(throws: StoreError.self) { _ = try Store.open(location, ifMissing: .fail) }

@@ -95,7 +95,7 @@ struct DeletedReferenceTests {
     }
 
     @Test(
-        "an ID with a sibling's entity finds nothing, and one with a superentity's finds the object",
+        "an ID with a superentity finds its object, and one with a sibling entity nothing",
         arguments: Sample.types)
     func wrongEntity(type: String) throws {
         let store = try folder.get().store(type, entities: Sample.animals)

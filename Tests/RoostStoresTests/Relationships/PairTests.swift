@@ -142,7 +142,7 @@ struct PairTests {
         try sample.verify()
     }
 
-    @Test("the last of several rows for one object sets its partner, or the first if skipped", arguments: Sample.types)
+    @Test("the last of several rows sets an object's partner, or the first if skipped", arguments: Sample.types)
     func sameObject(type: String) throws {
         let sample = try sample(type)
         try sample.save(("a", 2), ("a", 1))

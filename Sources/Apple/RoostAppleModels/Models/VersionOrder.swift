@@ -20,7 +20,7 @@ package struct VersionOrder {
         case store
         /// Both names begin with the same word, and are in alphabetical order.
         case names
-        /// There is no evidence.
+        /// No evidence decides.
         case unknown
 
         package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }

@@ -186,7 +186,9 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, destinationTable: destination)
         }
 
-        /// The expressions of a row after the first three, each of which is read once.
+        /// The expressions of a row after the first three.
+        ///
+        /// Equal expressions are read once.
         private struct RowExpressions {
             private(set) var expressions: [String] = []
             private var positions: [String: Int32] = [:]
