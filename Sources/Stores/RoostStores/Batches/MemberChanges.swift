@@ -26,8 +26,9 @@ struct MemberChanges {
         let field: String
         let owner: ObjectID?
         let place: Int64?
-        /// The object whose list leaves the object out. The reference is cleared only if it still
-        /// refers to it.
+        /// The object whose list leaves the object out.
+        ///
+        /// The reference is cleared only if it still refers to it.
         var former: ObjectPlace?
     }
 

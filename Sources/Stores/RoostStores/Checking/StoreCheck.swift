@@ -80,8 +80,9 @@ private struct FindingList {
 
     let limit: Int
     private var listed: [StoreFinding] = []
-    /// The messages of the listed findings. The backend may report a finding of the whole store
-    /// again.
+    /// The messages of the listed findings.
+    ///
+    /// The backend may report a finding of the whole store again.
     private var messages: Set<String> = []
     /// The number of cases in each group, and the groups in the order in which they were met.
     private var counts: [Group: Int] = [:]

@@ -9,7 +9,9 @@ internal import RoostQuery
 package final class ModelRules: Sendable {
     /// The model that has the rules.
     package let model: ManagedObjectModel
-    /// The rules that one record alone can break. No time for patterns is spent yet.
+    /// The rules that one record alone can break.
+    ///
+    /// No time for patterns is spent yet.
     package var records: RecordRules { compiledRecords.hasPatterns ? RecordRules(model) : compiledRecords }
     private let compiledRecords: RecordRules
     /// By entity number: the to-many relationships whose number of objects is limited.
