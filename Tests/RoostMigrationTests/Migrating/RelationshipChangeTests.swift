@@ -611,8 +611,8 @@ struct RelationshipChangeTests {
             try Self.nodes(.toOne("s", to: "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
         #expect(
             try checkStore(own).map(\.description) == [
-                "warning: A/p1 refers by 'A.s' to A/p2, whose 'A.s' does not lead back.",
-                "warning: A/p5 refers by 'A.s' to A/p6, whose 'A.s' does not lead back.",
+                "warning: A/p1 refers by 'A.s' to A/p2, whose 'A.s' does not refer back.",
+                "warning: A/p5 refers by 'A.s' to A/p6, whose 'A.s' does not refer back.",
             ])
         let model = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let two = try Scenario.store(
@@ -622,7 +622,8 @@ struct RelationshipChangeTests {
                 Scenario.Object("A", 2, ["b": .objectID(ObjectID("B", key: 1))]),
                 Scenario.Object("B", 1, ["a": .objectID(ObjectID("A", key: 1))]),
             ])
-        #expect(try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not lead back."])
+        #expect(
+            try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not refer back."])
     }
 
     @Test("three passes refuse a source that does not hold what its last commit recorded")

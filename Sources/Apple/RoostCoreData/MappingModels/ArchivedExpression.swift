@@ -4,7 +4,7 @@ internal import RoostCore
 internal import RoostMigration
 internal import RoostQuery
 
-/// Turns archived `NSExpression`s into expressions.
+/// A translator of archived `NSExpression`s into expressions.
 ///
 /// Everything that Xcode's mapping editor writes for attributes and relationships has a
 /// counterpart: constants, variables, key paths, functions, lists, operations on sets, SUBQUERY and
@@ -18,7 +18,7 @@ struct ArchivedExpression {
 
     private var nodeCount = 0
 
-    /// Counts a part, and refuses what has too many or nests too deep.
+    /// Counts a part, and refuses an expression that has too many or nests too deeply.
     mutating func enter(depth: Int) throws(StoreError) {
         nodeCount += 1
         guard depth < Limit.depth, nodeCount <= Limit.nodes else {
@@ -27,7 +27,7 @@ struct ArchivedExpression {
         }
     }
 
-    /// The expression that an archive holds; what it asks of SELF is asked of `$source`.
+    /// Returns the expression in an archive, where SELF means `$source`.
     ///
     /// - Throws: `invalidModel` for what has no counterpart, naming it; `corrupted`,
     ///   `limitExceeded`.
@@ -44,35 +44,31 @@ struct ArchivedExpression {
         guard let object = node.object else { return .constant(try Self.constant(node)) }
         switch try object.className {
         case "NSSelfExpression": return .evaluatedObject
-        case "NSVariableExpression":
-            return .variable(try Self.required(try object.string("NSVariable"), what: "a variable"))
+        case "NSVariableExpression": return .variable(try Self.required(try object.string("NSVariable"), "a variable"))
         case "NSConstantValueExpression": return try constant(try object.node("NSConstantValue"), depth: depth + 1)
-        case "NSAggregateExpression":
-            return .aggregate(try expressions(try object.list("NSCollection"), depth: depth + 1))
+        case "NSAggregateExpression": return .aggregate(try expressions(try object.list("NSCollection"), depth + 1))
         case "NSKeyPathExpression": return try keyPath(object, depth: depth + 1)
         case "NSFunctionExpression": return try function(object, depth: depth + 1)
         case "NSSetExpression":
             let operations: [Int64: FetchRequest.SetOperation] = [5: .union, 6: .intersect, 7: .minus]
             let operation = try object.integer("NSExpressionType").flatMap { operations[$0] }
             return .setOperation(
-                try Self.required(operation, what: "an operation on sets"),
+                try Self.required(operation, "an operation on sets"),
                 try expression(try object.node("NSLeftExpression"), depth: depth + 1),
                 try expression(try object.node("NSRightExpression"), depth: depth + 1))
         case "NSSubqueryExpression": return try subquery(object, depth: depth + 1)
         case "NSTernaryExpression":
             return .conditional(
-                try predicate(try Self.part(object, field: "NSPredicate", of: "TERNARY"), depth: depth + 1),
-                try expression(
-                    .object(try Self.part(object, field: "NSTrueExpression", of: "TERNARY")), depth: depth + 1),
-                try expression(
-                    .object(try Self.part(object, field: "NSFalseExpression", of: "TERNARY")), depth: depth + 1))
+                try predicate(try Self.part(object, "NSPredicate", of: "TERNARY"), depth: depth + 1),
+                try expression(.object(try Self.part(object, "NSTrueExpression", of: "TERNARY")), depth: depth + 1),
+                try expression(.object(try Self.part(object, "NSFalseExpression", of: "TERNARY")), depth: depth + 1))
         case "NSFetchRequestExpression": throw Self.untranslatable("FETCH, which looks through a whole store,")
         case let name: throw Self.untranslatable("an expression of class \(name)")
         }
     }
 
     private mutating func expressions(
-        _ nodes: [KeyedArchive.Node], depth: Int
+        _ nodes: [KeyedArchive.Node], _ depth: Int
     ) throws(StoreError) -> [FetchRequest.Expression] {
         var expressions: [FetchRequest.Expression] = []
         for node in nodes { expressions.append(try expression(node, depth: depth)) }
@@ -81,32 +77,32 @@ struct ArchivedExpression {
 
     private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
         // The variable is its name, or an expression of its own.
-        let variable = try object.string("NSVariable", or: "NSVariable", inner: "NSVariable")
+        let variable = try object.string("NSVariable", or: "NSVariable", "NSVariable")
         return .subquery(
-            try expression(.object(try Self.part(object, field: "NSExpression", of: "SUBQUERY")), depth: depth),
-            variable: try Self.required(variable, what: "the variable of SUBQUERY"),
-            try predicate(try Self.part(object, field: "NSSubpredicate", of: "SUBQUERY"), depth: depth))
+            try expression(.object(try Self.part(object, "NSExpression", of: "SUBQUERY")), depth: depth),
+            variable: try Self.required(variable, "the variable of SUBQUERY"),
+            try predicate(try Self.part(object, "NSSubpredicate", of: "SUBQUERY"), depth: depth))
     }
 
     // MARK: Paths and functions
 
     private mutating func keyPath(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
         let operand = try expression(
-            .object(try Self.required(try object.object("NSOperand"), what: "a key path")), depth: depth)
+            .object(try Self.required(try object.object("NSOperand"), "a key path")), depth: depth)
         let specifier = try object.list("NSArguments").first?.object
-        let text = try Self.required(try specifier?.string("NSKeyPath"), what: "a key path")
-        return MappingPath.expression(from: operand, text: text)
+        let text = try Self.required(try specifier?.string("NSKeyPath"), "a key path")
+        return MappingPath.expression(from: operand, text)
     }
 
     private mutating func function(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        let name = try Self.required(try object.string("NSSelectorName"), what: "a function")
-        let target = try Self.required(try object.object("NSOperand"), what: "function '\(name)'")
-        let arguments = try expressions(try object.list("NSArguments"), depth: depth)
+        let name = try Self.required(try object.string("NSSelectorName"), "a function")
+        let target = try Self.required(try object.object("NSOperand"), "function '\(name)'")
+        let arguments = try expressions(try object.list("NSArguments"), depth)
         if let className = try target.string("NSConstantValueClassName") {
             guard className == "_NSPredicateUtilities" else {
                 throw Self.untranslatable("function '\(name)' of class \(className)")
             }
-            return try Self.languageFunction(name, arguments: arguments)
+            return try Self.languageFunction(name, arguments)
         }
         let operand = try expression(.object(target), depth: depth)
         switch operand {
@@ -121,13 +117,13 @@ struct ArchivedExpression {
             guard name == MappingFunction.value.rawValue || name == "valueForKeyPath:",
                 case .constant(.string(let path))? = arguments.first, arguments.count == 1, !path.isEmpty
             else { throw Self.untranslatable("function '\(name)', which the classes of a program would run,") }
-            return MappingPath.expression(from: operand, text: path)
+            return MappingPath.expression(from: operand, path)
         }
     }
 
-    /// A function of the language of predicates.
+    /// Translates a function of the language of predicates.
     private static func languageFunction(
-        _ name: String, arguments: [FetchRequest.Expression]
+        _ name: String, _ arguments: [FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
         if name == "castObject:toType:", arguments.count == 2, case .constant(.string(let type)) = arguments[1],
             let type = FetchRequest.CastType(rawValue: type)
@@ -142,14 +138,14 @@ struct ArchivedExpression {
 
     // MARK: Constants
 
-    /// A constant; a list of constants is an aggregate.
+    /// Translates a constant; a list of constants becomes an aggregate.
     private mutating func constant(
         _ node: KeyedArchive.Node, depth: Int
     ) throws(StoreError) -> FetchRequest.Expression {
         if let object = node.object {
             let name = try object.className
             if name.hasSuffix("Array") || name.hasSuffix("Set") {
-                return .aggregate(try expressions(try object.members(), depth: depth))
+                return .aggregate(try expressions(try object.members(), depth))
             }
         }
         return .constant(try Self.constant(node))
@@ -181,12 +177,12 @@ struct ArchivedExpression {
         }
     }
 
-    /// An object that must be in a field.
-    static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
-        try required(try object.object(field), what: what)
+    /// Returns the object in a field, and throws if it is missing.
+    static func part(_ object: ArchivedObject, _ field: String, of what: String) throws(StoreError) -> ArchivedObject {
+        try required(try object.object(field), what)
     }
 
-    static func required<T>(_ value: T?, what: String) throws(StoreError) -> T {
+    static func required<T>(_ value: T?, _ what: String) throws(StoreError) -> T {
         guard let value else { throw StoreError(.corrupted, "\(what) in it is incomplete") }
         return value
     }
@@ -198,9 +194,9 @@ struct ArchivedExpression {
 
 /// Key paths of mapping models.
 enum MappingPath {
-    /// The path `text` from the value of `operand`; the object itself is what a path without
-    /// operand starts from.
-    static func expression(from operand: FetchRequest.Expression, text: String) -> FetchRequest.Expression {
+    /// Returns the path `text` from the value of `operand`, or from the object itself without an
+    /// operand.
+    static func expression(from operand: FetchRequest.Expression, _ text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {
         case _ where names.isEmpty: return operand
@@ -211,21 +207,22 @@ enum MappingPath {
         }
     }
 
-    /// A key path as an editor's field has it: `$source.country.continent`, `$source`, or `country`
-    /// and `SELF.country`, which mean the source's.
+    /// Translates a key path as an editor's field has it.
+    ///
+    /// `country` and `SELF.country` mean `$source.country`.
     static func expression(_ text: String) -> FetchRequest.Expression {
         let text = text.trimmingSpaces
         let names = text.split(separator: ".", maxSplits: 1)
         if names.first?.lowercased() == "self" {
             let source = FetchRequest.Expression.variable(MappingVariable.source.rawValue)
-            return names.count > 1 ? expression(from: source, text: String(names[1])) : source
+            return names.count > 1 ? expression(from: source, String(names[1])) : source
         }
         guard text.hasPrefix("$") else {
-            return expression(from: .variable(MappingVariable.source.rawValue), text: String(text))
+            return expression(from: .variable(MappingVariable.source.rawValue), String(text))
         }
         let parts = text.dropFirst().split(separator: ".", maxSplits: 1).map(String.init)
         let variable = FetchRequest.Expression.variable(parts.first ?? "")
-        return parts.count > 1 ? expression(from: variable, text: parts[1]) : variable
+        return parts.count > 1 ? expression(from: variable, parts[1]) : variable
     }
 
     /// Paths here are flat already: what is of sets or of arrays of objects is of objects.

@@ -10,7 +10,8 @@ extension ModelArchive {
         "NSIsIndexedBySpotlight", "NSIndexedBySpotlight", "NSAllowsCloudEncryption", "_P",
     ]
 
-    /// Whether Spotlight finds objects by a property; newer systems write the key without `Is`.
+    /// Returns whether Spotlight finds objects by a property; newer systems write the key without
+    /// `Is`.
     private static func isIndexedBySpotlight(_ object: ArchivedObject) throws(StoreError) -> Bool {
         if try object.flag("NSIndexedBySpotlight") { return true }
         return try object.flag("NSIsIndexedBySpotlight")
@@ -22,23 +23,20 @@ extension ModelArchive {
         let name = try self.name(try object.string("NSPropertyName") ?? key, of: "a property of '\(entity.name)'")
         let className = try object.className
         switch className {
-        case "NSRelationshipDescription":
-            entity.relationships.append(try relationship(object, name: name, entity: entity.name))
+        case "NSRelationshipDescription": entity.relationships.append(try relationship(object, name, entity.name))
         case "NSFetchedPropertyDescription":
-            entity.fetchedProperties.append(try fetchedProperty(object, name: name, entity: entity.name))
+            entity.fetchedProperties.append(try fetchedProperty(object, name, entity.name))
         case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
-            entity.attributes.append(try attribute(object, name: name, entity: entity.name, depth: 0))
+            entity.attributes.append(try attribute(object, name, entity.name, depth: 0))
         default:
-            warn(
-                "property '\(entity.name).\(name)'",
-                message: "properties of class \(className) are not read; it is left out")
+            warn("property '\(entity.name).\(name)'", "properties of class \(className) are not read; it is left out")
         }
     }
 
     // MARK: Attributes
 
     private mutating func attribute(
-        _ object: ArchivedObject, name: String, entity: String, depth: Int
+        _ object: ArchivedObject, _ name: String, _ entity: String, depth: Int
     ) throws(StoreError) -> AttributeDescription {
         let place = "attribute '\(entity).\(name)'"
         let number = try object.integer("NSAttributeType") ?? 0
@@ -47,7 +45,7 @@ extension ModelArchive {
         }
         var attribute = AttributeDescription(name, type: type, isOptional: try object.flag("NSIsOptional"))
         attribute.isTransient = try object.flag("NSIsTransient")
-        attribute.renamingIdentifier = try renamingIdentifier(object, name: name)
+        attribute.renamingIdentifier = try renamingIdentifier(object, name)
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
@@ -66,19 +64,19 @@ extension ModelArchive {
         if let expression = try object.object("NSDerivationExpression") {
             attribute.derivationExpression = try PredicateText.expression(expression)
             if attribute.derivationExpression == nil {
-                warn(place, message: "its derivation has no text form; it is read as an ordinary attribute")
+                warn(place, "its derivation has no text form; it is read as an ordinary attribute")
             }
         }
         let node = try object.node("NSDefaultValue")
-        if let value = try value(node, type: type) {
+        if let value = try value(node, type) {
             attribute.defaultValue = value
         } else if !node.isNull {
-            warn(place, message: "its default value is of a class that is not read; there is no default")
+            warn(place, "its default value has a class that is not read; the attribute has no default")
         }
-        if type == .composite { try readElements(object, into: &attribute, entity: entity, depth: depth) }
-        try readValidation(object, into: &attribute, place: place)
+        if type == .composite { try readElements(object, into: &attribute, entity, depth) }
+        try readValidation(object, into: &attribute, place)
         warnUnknown(
-            object, element: place,
+            object, place,
             known: Self.common.union([
                 "NSAttributeType", "NSAttributeValueClassName", "NSDefaultValue", "NSValueTransformerName",
                 "NSFlagsKey",
@@ -89,9 +87,9 @@ extension ModelArchive {
         return attribute
     }
 
-    /// The elements of a composite, in whichever field of the archive they are.
+    /// Reads the elements of a composite, whichever field of the archive has them.
     private mutating func readElements(
-        _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
+        _ object: ArchivedObject, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
     ) throws(StoreError) {
         guard depth < 8 else {
             throw StoreError(
@@ -103,14 +101,14 @@ extension ModelArchive {
                     let name = try element.string("NSPropertyName")
                 else { continue }
                 let elementName = try self.name(name, of: "an element of '\(entity).\(attribute.name)'")
-                attribute.elements.append(
-                    try self.attribute(element, name: elementName, entity: entity, depth: depth + 1))
+                attribute.elements.append(try self.attribute(element, elementName, entity, depth: depth + 1))
             }
         }
     }
 
-    /// The default value; nil when it is absent or of a class that no attribute of this type has.
-    func value(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
+    /// Returns the default value, or nil if it is missing or of a class that the type does not
+    /// have.
+    func value(_ node: KeyedArchive.Node, _ type: AttributeType) throws(StoreError) -> Value? {
         switch (type, node) {
         case (_, .null): return nil
         case (.boolean, _): return node.integer.map { .bool($0 != 0) }
@@ -136,7 +134,9 @@ extension ModelArchive {
         }
     }
 
-    /// An archived `NSDecimalNumber`: sixteen-bit groups of the mantissa, least significant first.
+    /// Returns an archived `NSDecimalNumber`.
+    ///
+    /// Its mantissa has groups of sixteen bits, the least significant one first.
     ///
     /// Nil for one of 39 digits, which Apple's type can hold.
     /// - Throws: Code `corrupted` for an exponent that no number has.
@@ -164,17 +164,15 @@ extension ModelArchive {
     // MARK: Relationships and fetched properties
 
     private mutating func relationship(
-        _ object: ArchivedObject, name: String, entity: String
+        _ object: ArchivedObject, _ name: String, _ entity: String
     ) throws(StoreError) -> RelationshipDescription {
         let place = "relationship '\(entity).\(name)'"
-        let destination = try object.string(
-            "_NSDestinationEntityName", or: "NSDestinationEntity", inner: "NSEntityName")
+        let destination = try object.string("_NSDestinationEntityName", or: "NSDestinationEntity", "NSEntityName")
         guard let destination else { throw StoreError(.invalidModel, "In '\(file)', \(place) has no destination.") }
         // 0 and −1 both mean no limit.
         let maxCount = try object.integer("NSMaxCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil }
         let minCount = try object.integer("NSMinCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil } ?? 0
-        let inverse = try object.string(
-            "_NSInverseRelationshipName", or: "NSInverseRelationship", inner: "NSPropertyName")
+        let inverse = try object.string("_NSInverseRelationshipName", or: "NSInverseRelationship", "NSPropertyName")
         var relationship = RelationshipDescription(
             name, destination: destination, inverse: inverse, minCount: minCount, maxCount: maxCount)
         relationship.isOptional = try object.flag("NSIsOptional")
@@ -182,7 +180,7 @@ extension ModelArchive {
         let isOrdered = try object.flag("NSIsOrdered")
         relationship.isOrdered = relationship.isToMany && isOrdered
         relationship.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
-        relationship.renamingIdentifier = try renamingIdentifier(object, name: name)
+        relationship.renamingIdentifier = try renamingIdentifier(object, name)
         relationship.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         relationship.userInfo = try userInfo(object)
         switch try object.integer("NSDeleteRule") ?? 1 {
@@ -190,10 +188,10 @@ extension ModelArchive {
         case 1: relationship.deleteRule = .nullify
         case 2: relationship.deleteRule = .cascade
         case 3: relationship.deleteRule = .deny
-        case let other: warn(place, message: "delete rule \(other) is unknown; it is read as nullify")
+        case let other: warn(place, "delete rule \(other) is unknown; it is read as nullify")
         }
         warnUnknown(
-            object, element: place,
+            object, place,
             known: Self.common.union([
                 "NSDestinationEntity", "_NSDestinationEntityName", "NSInverseRelationship",
                 "_NSInverseRelationshipName",
@@ -203,7 +201,7 @@ extension ModelArchive {
     }
 
     private mutating func fetchedProperty(
-        _ object: ArchivedObject, name: String, entity: String
+        _ object: ArchivedObject, _ name: String, _ entity: String
     ) throws(StoreError) -> FetchedPropertyDescription {
         let request = try object.object("NSFetchRequest")
         var target = try object.string("_NSFetchRequestEntityName")
@@ -214,22 +212,22 @@ extension ModelArchive {
         if let predicate = try request?.object("NSPredicate") {
             property.predicateFormat = try PredicateText.predicate(predicate)
             if property.predicateFormat == nil {
-                warn("fetched property '\(entity).\(name)'", message: "its predicate has no text form; it is left out")
+                warn("fetched property '\(entity).\(name)'", "its predicate has no text form; it is left out")
             }
         }
         if try request?.list("NSSortDescriptors").isEmpty == false {
-            warn("fetched property '\(entity).\(name)'", message: "the order of its request is left out")
+            warn("fetched property '\(entity).\(name)'", "the order of its request is left out")
         }
         return property
     }
 
     mutating func template(_ object: ArchivedObject, named name: String) throws(StoreError) -> FetchRequestTemplate {
-        let entity = try object.string("NSEntityName", or: "NSEntity", inner: "NSEntityName") ?? ""
+        let entity = try object.string("NSEntityName", or: "NSEntity", "NSEntityName") ?? ""
         var template = FetchRequestTemplate(name, entity: entity)
         if let predicate = try object.object("NSPredicate") {
             template.predicateFormat = try PredicateText.predicate(predicate)
             if template.predicateFormat == nil {
-                warn("fetch request '\(name)'", message: "its predicate has no text form; it is left out")
+                warn("fetch request '\(name)'", "its predicate has no text form; it is left out")
             }
         }
         for (field, option) in [
@@ -242,7 +240,7 @@ extension ModelArchive {
 }
 
 extension StoreUUID {
-    /// The UUID with these sixteen bytes; nil for any other count.
+    /// Creates the UUID with these sixteen bytes; nil for any other count.
     init?(bytes: [UInt8]) {
         guard bytes.count == 16 else { return nil }
         let digits = Hexadecimal.text(bytes)

@@ -1,8 +1,8 @@
 internal import RoostAppleModels
 internal import RoostCore
 
-/// Reads compiled models: the model cache inside a Core Data store and `.mom` files (reference
-/// §7.3).
+/// A reader of compiled models: the model cache inside a Core Data store, and `.mom` files
+/// (reference §7.3).
 enum ModelCacheReader {
     /// The limits of a compiled model.
     enum Limit {
@@ -42,7 +42,7 @@ enum ModelCacheReader {
     }
 }
 
-/// Takes an archived `NSManagedObjectModel` over into a draft of a model.
+/// A reader of an archived `NSManagedObjectModel` into a draft of a model.
 struct ModelArchive {
     let file: String
     var draft = ModelDraft()
@@ -77,7 +77,7 @@ struct ModelArchive {
             draft.fetchRequestTemplates.append(try template(request, named: name))
         }
         warnUnknown(
-            root, element: "model",
+            root, "model",
             known: [
                 "NSEntities", "NSVersionIdentifiers", "NSConfigurations", "NSFetchRequestTemplates",
                 "NSLocalizationDictionary",
@@ -92,7 +92,7 @@ struct ModelArchive {
         entity.isAbstract = try object.flag("NSIsAbstract")
         let className = try object.string("NSClassNameForEntity")
         entity.managedObjectClassName = className == "NSManagedObject" ? nil : className
-        entity.renamingIdentifier = try renamingIdentifier(object, name: name)
+        entity.renamingIdentifier = try renamingIdentifier(object, name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object)
         // An archive repeats inherited properties in every subentity, so that they are told apart by the superentity's names.
@@ -112,7 +112,7 @@ struct ModelArchive {
         }
         try readIndexes(object, inherited: superentity, into: &entity)
         warnUnknown(
-            object, element: "entity '\(name)'",
+            object, "entity '\(name)'",
             known: [
                 "NSEntityName", "NSClassNameForEntity", "NSProperties", "NSSubentities", "NSSuperentity",
                 "NSIsAbstract",
@@ -123,7 +123,7 @@ struct ModelArchive {
         return entity
     }
 
-    /// Fetch indexes; where an older framework has none, compound indexes.
+    /// Reads fetch indexes, or compound indexes if an older framework wrote no others.
     private mutating func readIndexes(
         _ object: ArchivedObject, inherited: ArchivedObject?, into entity: inout EntityDescription
     ) throws(StoreError) {
@@ -153,7 +153,7 @@ struct ModelArchive {
         if let predicate = try object.object("NSPartialIndexPredicate") {
             index.partialIndexPredicateFormat = try PredicateText.predicate(predicate)
             if index.partialIndexPredicateFormat == nil {
-                warn("fetch index '\(entity).\(index.name)'", message: "its predicate has no text form; it is left out")
+                warn("fetch index '\(entity).\(index.name)'", "its predicate has no text form; it is left out")
             }
         }
         for node in try object.list("NSIndexElements") {
@@ -166,7 +166,7 @@ struct ModelArchive {
                 if part.expression == nil {
                     warn(
                         "fetch index '\(entity).\(index.name)'",
-                        message: "an expression has no text form; its name is kept in its place")
+                        "an expression has no text form; its name is kept in its place")
                     part.expression = part.property
                 }
             }
@@ -177,8 +177,9 @@ struct ModelArchive {
 
     // MARK: Parts
 
-    /// A name, unless it is too long: warnings and errors name what they are about, so it would
-    /// cost its length again and again.
+    /// Returns a name, and throws if it is too long.
+    ///
+    /// Warnings and errors contain names, so each of them would be as long.
     func name(_ name: String, of thing: String) throws(StoreError) -> String {
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw StoreError(
@@ -196,19 +197,20 @@ struct ModelArchive {
         return entries
     }
 
-    /// A renaming identifier; nil where it says no more than the name, as the archive always has
-    /// one.
-    func renamingIdentifier(_ object: ArchivedObject, name: String) throws(StoreError) -> String? {
+    /// Returns a renaming identifier, or nil if it equals the name.
+    ///
+    /// The archive always has one.
+    func renamingIdentifier(_ object: ArchivedObject, _ name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }
 
-    mutating func warn(_ element: String, message: String) {
+    mutating func warn(_ element: String, _ message: String) {
         warnings.append(ModelImportWarning(file: file, line: nil, element: element, message: message))
     }
 
-    mutating func warnUnknown(_ object: ArchivedObject, element: String, known: Set<String>) {
+    mutating func warnUnknown(_ object: ArchivedObject, _ element: String, known: Set<String>) {
         for name in object.fields.keys.sorted() where !known.contains(name) && name != "$class" {
-            warn(element, message: "archived field '\(name)' is unknown; it is left out")
+            warn(element, "archived field '\(name)' is unknown; it is left out")
         }
     }
 }

@@ -76,9 +76,9 @@ internal import RoostForeignSQLite
         ///
         /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many;
         ///   `corrupted`.
-        init(_ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase) throws(StoreError) {
+        init(_ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase) throws(StoreError) {
             self.model = model
-            let fileNumbers = try Self.fileNumbers(model, tables: tables, database: database)
+            let fileNumbers = try Self.fileNumbers(model, tables, database)
             self.fileNumbers = fileNumbers
             entities = Dictionary(fileNumbers.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
 
@@ -87,7 +87,7 @@ internal import RoostForeignSQLite
                 model: model, tables: tables, fileNumbers: fileNumbers, database: database)
             for root in model.roots {
                 guard let table = tables.table(ofRoot: model.entities[root].name.text) else {
-                    throw Self.mismatch(database, what: "it has no table for entity '\(model.entities[root].name)'")
+                    throw Self.mismatch(database, "it has no table for entity '\(model.entities[root].name)'")
                 }
                 tableNames[root] = table
                 try columns.resolve(root: root, table: table)
@@ -95,35 +95,32 @@ internal import RoostForeignSQLite
             var references: [Int: Reference] = [:]
             for relationship in model.relationships where relationship.storage == .field {
                 references[relationship.number] = Self.reference(
-                    relationship, model: model, tables: tables, tableNames: tableNames, columns: columns,
-                    fileNumbers: fileNumbers)
+                    relationship, model, tables, tableNames, columns, fileNumbers)
             }
             self.references = references
             var roots: [Int: Root] = [:]
             for (root, table) in tableNames {
-                roots[root] = Self.root(
-                    root, table: table, model: model, tables: tables, columns: columns, references: references,
-                    fileNumbers: fileNumbers)
+                roots[root] = Self.root(root, table, model, tables, columns, references, fileNumbers)
             }
             self.roots = roots
             var finder = CoreDataLinkFinder(
                 model: model, tables: tables, tableNames: tableNames, fileNumbers: fileNumbers)
             var links: [Int: Links] = [:]
             for relationship in model.linkRelationships {
-                links[relationship.number] = try finder.links(of: relationship, database: database)
+                links[relationship.number] = try finder.links(of: relationship, database)
             }
             self.links = links
-            unusedColumns = Self.unusedColumns(
-                tables, tableNames: tableNames, columns: columns, model: model, linkColumns: finder.usedColumns)
+            unusedColumns = Self.unusedColumns(tables, tableNames, columns, model, finder.usedColumns)
             notices = columns.notices + finder.notices + unusedColumns
         }
 
-        /// The numbers that the file gives the model's entities, by their numbers in the model.
+        /// Returns the numbers that the file gives the model's entities, by their numbers in the
+        /// model.
         ///
         /// A store that Core Data migrated in place may still list an entity under its old name,
         /// the renaming identifier.
         private static func fileNumbers(
-            _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
+            _ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
             var left = tables.entityNumbers
             var numbers: [Int64?] = model.entities.map { left.removeValue(forKey: $0.name.text) }
@@ -132,21 +129,21 @@ internal import RoostForeignSQLite
                     numbers[entity.number] = left.removeValue(forKey: old)
                 }
             }
-            if let name = left.keys.min() { throw mismatch(database, what: "its entity '\(name)' is not in the model") }
+            if let name = left.keys.min() { throw mismatch(database, "its entity '\(name)' is not in the model") }
             var known: [Int64] = []
             for entity in model.entities {
                 guard let number = numbers[entity.number] else {
-                    throw mismatch(database, what: "it has no entity '\(entity.name)'")
+                    throw mismatch(database, "it has no entity '\(entity.name)'")
                 }
                 known.append(number)
             }
             return known
         }
 
-        /// A notice for every column that no property of the model is read from.
+        /// Returns a notice for every column that no property of the model is read from.
         private static func unusedColumns(
-            _ tables: CoreDataTables, tableNames: [Int: String], columns: CoreDataColumns,
-            model: ManagedObjectModel, linkColumns: Set<String>
+            _ tables: CoreDataTables, _ tableNames: [Int: String], _ columns: CoreDataColumns,
+            _ model: ManagedObjectModel, _ linkColumns: Set<String>
         ) -> [String] {
             var used = linkColumns
             for (owner, column) in columns.columns {
@@ -161,15 +158,15 @@ internal import RoostForeignSQLite
             }
         }
 
-        static func mismatch(_ database: ForeignDatabase, what: String) -> StoreError {
+        static func mismatch(_ database: ForeignDatabase, _ what: String) -> StoreError {
             StoreError(
                 .modelMismatch,
                 "'\(database.path)' does not fit the model: \(what). Give the model version the store was made with.")
         }
 
         private static func reference(
-            _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, tables: CoreDataTables,
-            tableNames: [Int: String], columns: CoreDataColumns, fileNumbers: [Int64]
+            _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel, _ tables: CoreDataTables,
+            _ tableNames: [Int: String], _ columns: CoreDataColumns, _ fileNumbers: [Int64]
         ) -> Reference? {
             let owner = CoreDataColumns.Owner(entity: relationship.source, property: relationship.name.name)
             guard let column = columns.columns[owner], let table = tableNames[model.entities[relationship.source].root],
@@ -189,16 +186,16 @@ internal import RoostForeignSQLite
                 relationship: relationship.number, destinationTable: destination)
         }
 
-        private static func root(
-            _ root: Int, table: String, model: ManagedObjectModel, tables: CoreDataTables,
-            columns: CoreDataColumns, references: [Int: Reference], fileNumbers: [Int64]
-        ) -> Root {
-            var expressions: [String] = []
-            var positions: [String: Int32] = [:]
-            var nextColumn: Int32 = 3
-            /// The position in the row of what an expression gives, `width` values; equal ones are
-            /// read once.
-            func position(_ expression: String, width: Int32 = 1) -> Int32 {
+        /// The expressions of a row after the first three.
+        ///
+        /// Equal expressions are read once.
+        private struct RowExpressions {
+            private(set) var expressions: [String] = []
+            private var positions: [String: Int32] = [:]
+            private var nextColumn: Int32 = 3
+
+            /// Returns the position in the row of an expression, which takes `width` values.
+            mutating func position(of expression: String, width: Int32 = 1) -> Int32 {
                 if let known = positions[expression] { return known }
                 let position = nextColumn
                 positions[expression] = position
@@ -206,6 +203,13 @@ internal import RoostForeignSQLite
                 nextColumn += width
                 return position
             }
+        }
+
+        private static func root(
+            _ root: Int, _ table: String, _ model: ManagedObjectModel, _ tables: CoreDataTables,
+            _ columns: CoreDataColumns, _ references: [Int: Reference], _ fileNumbers: [Int64]
+        ) -> Root {
+            var row = RowExpressions()
             var externalColumns: [Int32: String] = [:]
             var entities: [Int64: Entity] = [:]
             for number in model.entities[root].selfAndSubentities where !model.entities[number].isAbstract {
@@ -213,24 +217,10 @@ internal import RoostForeignSQLite
                 var readings: [Reading] = []
                 for field in entity.layout.fields {
                     if let relationship = field.relationship {
-                        guard let reference = references[relationship] else { continue }
-                        let key = "r." + ForeignDatabase.quoted(reference.column)
-                        // The destination's own row gives its entity, and shows that it exists at all.
-                        let destination =
-                            "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
-                        if field.kind == .order {
-                            guard let order = reference.orderColumn else { continue }
-                            readings.append(
-                                Reading(
-                                    field: field, column: position("r." + ForeignDatabase.quoted(order)),
-                                    isExternal: false, composites: []))
-                        } else {
-                            // Key and entity are in adjacent columns.
-                            readings.append(
-                                Reading(
-                                    field: field, column: position(key + ", " + destination, width: 2),
-                                    isExternal: false, composites: []))
-                        }
+                        guard let reference = references[relationship],
+                            let found = Self.reading(of: field, by: reference, &row)
+                        else { continue }
+                        readings.append(found)
                         continue
                     }
                     let path = field.name.split(separator: ".").map(String.init)
@@ -238,7 +228,7 @@ internal import RoostForeignSQLite
                         let owner = model.declaringEntity(of: path[0], in: number),
                         let column = columns.columns[CoreDataColumns.Owner(entity: owner, property: field.name)]
                     else { continue }
-                    let place = position("r." + ForeignDatabase.quoted(column))
+                    let place = row.position(of: "r." + ForeignDatabase.quoted(column))
                     let isExternal = entity.attribute(path[0])?.allowsExternalBinaryDataStorage ?? false
                     if isExternal { externalColumns[place] = "r." + ForeignDatabase.quoted(column) }
                     readings.append(
@@ -251,16 +241,37 @@ internal import RoostForeignSQLite
                 entities[fileNumbers[number]] = Entity(layout: entity.layout, readings: readings)
             }
             return Root(
-                table: table, expressions: expressions, entities: entities,
+                table: table, expressions: row.expressions, entities: entities,
                 recordedLastKey: model.entities[root].selfAndSubentities
                     .compactMap { tables.lastKeys[fileNumbers[$0]] }.max() ?? 0,
                 externalColumns: externalColumns)
         }
+
+        /// Returns the reading of a to-one relationship, or of an object's place in it; nil for a
+        /// place without a column.
+        private static func reading(
+            of field: RecordLayout.Field, by reference: Reference, _ row: inout RowExpressions
+        ) -> Reading? {
+            if field.kind == .order {
+                guard let order = reference.orderColumn else { return nil }
+                return Reading(
+                    field: field, column: row.position(of: "r." + ForeignDatabase.quoted(order)), isExternal: false,
+                    composites: [])
+            }
+            let key = "r." + ForeignDatabase.quoted(reference.column)
+            // The destination's own row gives its entity, and shows that it exists at all.
+            let destination =
+                "(SELECT d.Z_ENT FROM \(ForeignDatabase.quoted(reference.destinationTable)) d WHERE d.Z_PK = \(key))"
+            // Key and entity are in adjacent columns.
+            return Reading(
+                field: field, column: row.position(of: key + ", " + destination, width: 2), isExternal: false,
+                composites: [])
+        }
     }
 
     extension ManagedObjectModel {
-        /// The number of the entity, `number` or one it inherits from, that declares the property
-        /// `name`.
+        /// Returns the number of the entity that declares the property: `number` or a superentity
+        /// of it.
         func declaringEntity(of name: String, in number: Int) -> Int? {
             var next: Int? = number
             while let current = next {

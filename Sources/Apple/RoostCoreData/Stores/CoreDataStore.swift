@@ -48,15 +48,17 @@
             let (database, files) = try source.open()
             let tables = try CoreDataTables(database)
             identity = try CoreDataMetadata(database)
-            let (model, warnings) = try Self.model(database, tables: tables, options: options, identity: identity)
+            let (model, warnings) = try Self.model(database, tables, options, identity)
             modelWarnings = warnings
-            schema = try CoreDataSchema(model, tables: tables, database: database)
+            schema = try CoreDataSchema(model, tables, database)
             schemaVersion = try Self.schemaVersion(database)
             try files.verify()
         }
 
-        /// The metadata: `Z_UUID` is the store's identity, the keys of `Z_PLIST` that are not Core
-        /// Data's own are the user's.
+        /// Returns the metadata.
+        ///
+        /// The store's identity is `Z_UUID`. User metadata are the keys of `Z_PLIST` that are not
+        /// Core Data's own.
         ///
         /// Core Data's own keys (`NS…` and `_NS…`: version hashes, framework version, vacuum level)
         /// describe the file, not the data, and are left out.
@@ -71,7 +73,7 @@
         /// comparison only.
         package var appleVersionHashes: [String: [UInt8]] { identity.versionHashes }
 
-        /// A view of the store as it is now.
+        /// Returns a view of the store as it is now.
         ///
         /// - Throws: `storeReplaced` if the name refers to another file, or to one with other
         ///   tables; `closed`.
@@ -88,14 +90,13 @@
                     "The tables of '\(location.path)' were changed by another program; close the store and open it again."
                 )
             }
-            return CoreDataSnapshot(
-                schema, state: state, metadata: identity.userMetadata, database: database, source: files)
+            return CoreDataSnapshot(schema, state, identity.userMetadata, database, files)
         }
 
         /// Throws code `closed` after ``close()``.
         package func requireOpen() throws(StoreError) { try state.requireOpen() }
 
-        /// The bytes of the main file, its log and the files of large values.
+        /// Returns the number of bytes of the main file, its log and the files of large values.
         package func byteCount() throws(StoreError) -> Int {
             try state.requireOpen()
             var count: Int64 = 0
@@ -116,38 +117,36 @@
 
         // MARK: Opening
 
-        /// The model, from the first source that there is.
+        /// Returns the model from the first source that has one.
         private static func model(
-            _ database: ForeignDatabase, tables: CoreDataTables, options: StoreOptions,
-            identity: CoreDataMetadata
+            _ database: ForeignDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
+            _ identity: CoreDataMetadata
         ) throws(StoreError) -> (ManagedObjectModel, [ModelImportWarning]) {
             if let path = options.typeOptions["model"] {
-                if path.lowercased().hasSuffix(".json") { return (try document(at: path, options: options), []) }
+                if path.lowercased().hasSuffix(".json") { return (try document(at: path, options), []) }
                 var version = options.typeOptions["modelVersion"]
-                if version == nil {
-                    version = try Self.version(in: path, database: database, tables: tables, identity: identity)
-                }
+                if version == nil { version = try Self.version(in: path, database, tables, identity) }
                 return try CoreDataModelReader.read(at: path, version: version)
             }
             if let model = options.model {
-                if let cached = try cachedModel(database, tables: tables), !model.hasSameVersionHashes(as: cached.model)
-                {
+                if let cached = try cachedModel(database, tables), !model.hasSameVersionHashes(as: cached.model) {
                     throw StoreError(
                         .modelMismatch,
-                        "The model in '\(database.path)' is another than the one given: \(StoreError.differences(of: model, from: cached.model)). Open it without a model, or give its own with option model=<path>."
+                        "The model in '\(database.path)' differs from the one given: \(StoreError.differences(of: model, from: cached.model)). Open the store without a model, or give its own with option model=<path>."
                     )
                 }
                 return (model, [])
             }
-            if let cached = try cachedModel(database, tables: tables) { return (cached.model, cached.warnings) }
+            if let cached = try cachedModel(database, tables) { return (cached.model, cached.warnings) }
             throw StoreError(
                 .invalidRequest,
                 "'\(database.path)' holds no model, as stores of older systems do not; give it: --model FILE on the command line, StoreOptions.model in code."
             )
         }
 
-        /// The model in a model document.
-        private static func document(at path: String, options: StoreOptions) throws(StoreError) -> ManagedObjectModel {
+        /// Returns the model in a model document.
+        private static func document(at path: String, _ options: StoreOptions) throws(StoreError) -> ManagedObjectModel
+        {
             if let version = options.typeOptions["modelVersion"] {
                 throw StoreError(
                     .invalidRequest, "'\(path)' is one model and has no versions; leave the version '\(version)' out.")
@@ -158,15 +157,17 @@
             }
         }
 
-        /// The version in a bundle that wrote the store: by Apple's version hashes, which a
-        /// compiled bundle has, by the model in the file, or by tables and columns.
+        /// Returns the version in a bundle that wrote the store.
+        ///
+        /// It follows from Apple's version hashes, which a compiled bundle has, from the model in
+        /// the file, or from tables and columns.
         ///
         /// Of several that fit alike, the current one is meant, or else the newest.
         /// - Returns: The version; nil for a single model.
         /// - Throws: `modelMismatch` where none fits; `invalidRequest` where several do that do not
         ///   store the same.
         private static func version(
-            in path: String, database: ForeignDatabase, tables: CoreDataTables, identity: CoreDataMetadata
+            in path: String, _ database: ForeignDatabase, _ tables: CoreDataTables, _ identity: CoreDataMetadata
         ) throws(StoreError) -> String? {
             let (names, current) = try CoreDataModelReader.versionNames(at: path)
             guard names.count > 1 else { return nil }
@@ -177,7 +178,7 @@
             {
                 return name
             }
-            let cached = try cachedModel(database, tables: tables)?.model
+            let cached = try cachedModel(database, tables)?.model
             var models: [(name: String, model: ManagedObjectModel)] = []
             for name in ordered {
                 let model = try CoreDataModelReader.read(at: path, version: name).model
@@ -185,9 +186,7 @@
                 models.append((name, model))
             }
             var fitting: [(name: String, model: ManagedObjectModel)] = []
-            for candidate in models where try fits(candidate.model, database: database, tables: tables) {
-                fitting.append(candidate)
-            }
+            for candidate in models where try fits(candidate.model, database, tables) { fitting.append(candidate) }
             guard let first = fitting.first else {
                 throw StoreError(
                     .modelMismatch,
@@ -204,27 +203,29 @@
             return first.name
         }
 
-        /// Whether the tables and columns of a file are exactly those of a model.
+        /// Returns whether the tables and columns of a file are exactly those of a model.
         private static func fits(
-            _ model: ManagedObjectModel, database: ForeignDatabase, tables: CoreDataTables
+            _ model: ManagedObjectModel, _ database: ForeignDatabase, _ tables: CoreDataTables
         ) throws(StoreError) -> Bool {
             do throws(StoreError) {
-                return try CoreDataSchema(model, tables: tables, database: database).unusedColumns.isEmpty
+                return try CoreDataSchema(model, tables, database).unusedColumns.isEmpty
             } catch {
                 guard error.code == .modelMismatch else { throw error }
                 return false
             }
         }
 
-        /// The positions of the models that leave nothing of a file over and miss nothing in it;
-        /// nil when it holds a model.
+        /// Returns the positions of the models whose tables and columns are exactly those of a
+        /// file.
+        ///
+        /// The result is nil if the file contains a model.
         static func fittingModels(
-            among models: [ManagedObjectModel], database: ForeignDatabase
+            among models: [ManagedObjectModel], _ database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
             let tables = try CoreDataTables(database)
-            guard try cachedModel(database, tables: tables) == nil else { return nil }
+            guard try cachedModel(database, tables) == nil else { return nil }
             var fitting: [Int] = []
-            for (position, model) in models.enumerated() where try fits(model, database: database, tables: tables) {
+            for (position, model) in models.enumerated() where try fits(model, database, tables) {
                 fitting.append(position)
             }
             return fitting
@@ -232,7 +233,7 @@
 
         /// Returns the model that newer versions of Core Data keep in the file, or nil.
         private static func cachedModel(
-            _ database: ForeignDatabase, tables: CoreDataTables
+            _ database: ForeignDatabase, _ tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {
             guard tables.columns["Z_MODELCACHE"] != nil else { return nil }
             let statement = try database.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
@@ -247,7 +248,7 @@
     }
 
     extension ManagedObjectModel {
-        /// Whether both models have the same entities with the same version hashes.
+        /// Returns whether both models have the same entities with the same version hashes.
         func hasSameVersionHashes(as other: ManagedObjectModel) -> Bool {
             entities.map(\.name) == other.entities.map(\.name)
                 && entities.map(\.versionHash) == other.entities.map(\.versionHash)

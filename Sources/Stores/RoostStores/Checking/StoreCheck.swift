@@ -57,18 +57,19 @@ package func checkStore(
         try check.run()
         findings = check.findings
     } catch  where error.code == .corrupted {
-        findings.add(.damage, message: error.message, kind: "store")
+        findings.add(.damage, error.message, kind: "store")
     }
     do throws(StoreError) {
         for finding in try store.integrityFindings() { findings.add(finding) }
     } catch  where error.code == .corrupted {
-        findings.add(.damage, message: error.message, kind: "store")
+        findings.add(.damage, error.message, kind: "store")
     }
     return findings.all
 }
 
-/// Findings by kind, so that a million of one kind do not bury the single one of another, nor fill
-/// the memory.
+/// Findings by kind, with a limited list for each kind.
+///
+/// A million of one kind must not hide the single one of another, nor fill the memory.
 private struct FindingList {
     /// The findings that are counted together.
     private struct Group: Hashable {
@@ -79,8 +80,9 @@ private struct FindingList {
 
     let limit: Int
     private var listed: [StoreFinding] = []
-    /// The messages of what is listed: a finding of the store as a whole may be made twice, here
-    /// and by the backend.
+    /// The messages of the listed findings.
+    ///
+    /// The backend may report a finding of the whole store again.
     private var messages: Set<String> = []
     /// The number of cases in each group, and the groups in the order in which they were met.
     private var counts: [Group: Int] = [:]
@@ -89,7 +91,7 @@ private struct FindingList {
     init(limit: Int) { self.limit = limit }
 
     mutating func add(
-        _ severity: StoreFinding.Severity, message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
+        _ severity: StoreFinding.Severity, _ message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
         property: String? = nil
     ) {
         let group = Group(severity: severity, kind: kind, property: property)
@@ -173,7 +175,7 @@ private struct StoreCheck {
 
     mutating func run() throws(StoreError) {
         for (property, message) in recordRules.problems {
-            findings.add(.warning, message: message, kind: StoreFinding.Rule.pattern.rawValue, property: property)
+            findings.add(.warning, message, kind: StoreFinding.Rule.pattern.rawValue, property: property)
         }
         for root in model.roots { try checkRecords(of: model.entities[root]) }
         for relationship in model.linkRelationships { try checkLinks(of: relationship) }
@@ -191,8 +193,8 @@ private struct StoreCheck {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return }
             } catch  where Self.isAboutContent(error) {
-                findings.add(.damage, message: error.message, kind: "record")
-                // A cursor that names the same object twice does not get on.
+                findings.add(.damage, error.message, kind: "record")
+                // A cursor that names the same object twice makes no progress.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
                 if let entity = model.entity(damaged.entity) { damagedCounts[entity.number] += 1 }
@@ -206,8 +208,8 @@ private struct StoreCheck {
         }
     }
 
-    /// Whether an error is a finding about the content: damage, or one object that is too large to
-    /// be read.
+    /// Returns whether an error is a finding about the content: damage, or one object that is too
+    /// large to be read.
     private static func isAboutContent(_ error: StoreError) -> Bool {
         error.code == .corrupted || error.code == .limitExceeded && error.damagedObject != nil
     }
@@ -217,17 +219,18 @@ private struct StoreCheck {
         tally.entities[entity].add(record.computedContentHash)
         var isSound = true
         do throws(StoreError) { try record.validate() } catch {
-            findings.add(.damage, message: error.message, kind: "record", object: record.id)
+            findings.add(.damage, error.message, kind: "record", object: record.id)
             isSound = false
         }
         if record.key <= lastKey {
             findings.add(
-                .damage, message: "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
+                .damage, "\(record.id) is not in key order, or occurs twice.", kind: "key", object: record.id)
         }
         lastKey = record.key
         if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
             findings.add(
-                .damage, message: "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
+                .damage,
+                "\(record.id) is stored among the objects of '\(root.name)', which cannot have an object of its entity.",
                 kind: "entity",
                 object: record.id)
             isSound = false
@@ -257,19 +260,18 @@ private struct StoreCheck {
         let slow = recordRules.check(record) { broken.append(($0, $1)) }
         for (rule, field) in broken {
             findings.add(
-                .violation, message: "\(record.id): '\(field.name)' \(Self.text(rule))", kind: rule.rawValue,
+                .violation, "\(record.id): '\(field.name)' \(Self.text(rule))", kind: rule.rawValue,
                 object: record.id, property: "\(name).\(field.name)")
         }
         if let slow {
             findings.add(
                 .warning,
-                message:
-                    "The regular expression of '\(name).\(slow.name)' takes too long for the value of \(record.id); no further values were compared with it.",
+                "The regular expression of '\(name).\(slow.name)' takes too long for the value of \(record.id); no further values were compared with it.",
                 kind: StoreFinding.Rule.pattern.rawValue, object: record.id, property: "\(name).\(slow.name)")
         }
     }
 
-    /// The rest of a sentence about a property that breaks a rule.
+    /// Returns the rest of a sentence about a property that breaks a rule.
     private static func text(_ rule: StoreFinding.Rule) -> String {
         switch rule {
         case .mandatory: "is mandatory and has no value."
@@ -296,7 +298,7 @@ private struct StoreCheck {
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(
-            .warning, message: "The minimum and maximum counts of relationships were not compared: \(error.message)",
+            .warning, "The minimum and maximum counts of relationships were not compared: \(error.message)",
             kind: "count")
     }
 
@@ -307,7 +309,7 @@ private struct StoreCheck {
             try countRules.check { rule, relationship, entity, key in
                 let id = ObjectID(model.entities[entity].name, key: key)
                 findings.add(
-                    .violation, message: "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
+                    .violation, "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
                     object: id,
                     property: "\(relationship.name)")
             }
@@ -333,8 +335,7 @@ private struct StoreCheck {
                     if relationship.normalized(link) != link {
                         findings.add(
                             .damage,
-                            message:
-                                "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
+                            "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
                             kind: "link", object: from, property: "\(relationship.name)")
                     }
                     pending.append(
@@ -349,15 +350,30 @@ private struct StoreCheck {
                 if pending.count >= Self.lookupCount { try lookUp() }
             }
         } catch  where error.code == .corrupted {
-            findings.add(.damage, message: error.message, kind: "link")
+            findings.add(.damage, error.message, kind: "link")
         }
     }
 
     /// Looks up the collected references, and reports dangling ones.
     private mutating func lookUp() throws(StoreError) {
         guard !pending.isEmpty else { return }
-        var entityByTarget: [Target: Int] = [:]
-        var damagedTargets: Set<Int64> = []
+        let targets = try readTargets()
+        for reference in pending { compare(reference, with: targets) }
+        pending.removeAll(keepingCapacity: true)
+    }
+
+    /// The targets of the collected references that exist.
+    private struct FoundTargets {
+        /// The entity of each target.
+        var entities: [Target: Int] = [:]
+        /// The keys of the targets whose records are damaged.
+        var damagedKeys: Set<Int64> = []
+        /// The keys to which the other ends of one-to-one relationships refer.
+        var answers: [Answer: Int64] = [:]
+    }
+
+    private mutating func readTargets() throws(StoreError) -> FoundTargets {
+        var result = FoundTargets()
         // Different entities of one hierarchy share keys, so the root says what a key means.
         let targets = Set(
             pending.compactMap { reference in
@@ -365,22 +381,21 @@ private struct StoreCheck {
             })
         let ids = targets.sorted { ($0.root, $0.key) < ($1.root, $1.key) }
             .map { ObjectID(model.entities[$0.root].name, key: $0.key) }
-        // Of one-to-one relationships: where the other ends lead.
         let inverses = Set(pending.compactMap { oneToOneInverse(of: $0.relationship) })
-        var answers: [Answer: Int64] = [:]
         let cursor = try snapshot.records(with: ids)
         var lastDamaged: ObjectID?
         while true {
             do throws(StoreError) {
                 guard try cursor.next(into: &found) else { break }
             } catch  where Self.isAboutContent(error) {
-                // The pass over its own entity reports it; here it only counts as existing.
+                // The pass over its own entity reports the damage. Here the object only counts as
+                // existing.
                 guard let damaged = error.damagedObject, damaged != lastDamaged,
                     let entity = model.entity(damaged.entity)
                 else { throw error }
                 lastDamaged = damaged
-                entityByTarget[Target(root: entity.root, key: damaged.key)] = entity.number
-                damagedTargets.insert(damaged.key)
+                result.entities[Target(root: entity.root, key: damaged.key)] = entity.number
+                result.damagedKeys.insert(damaged.key)
                 continue
             }
             if !inverses.isEmpty {
@@ -389,46 +404,46 @@ private struct StoreCheck {
                         guard let relationship = field.relationship, inverses.contains(relationship),
                             let (_, key) = record.reference(field)
                         else { continue }
-                        answers[Answer(relationship: relationship, key: record.key)] = key
+                        result.answers[Answer(relationship: relationship, key: record.key)] = key
                     }
                 }
             }
             for index in 0..<found.count {
                 let entity = found.entityNumber(at: index)
-                entityByTarget[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
+                result.entities[Target(root: model.entities[entity].root, key: found.key(at: index))] = entity
             }
         }
-        for reference in pending {
-            guard let target = model.entity(reference.target.entity) else { continue }
-            let name = model.relationships[reference.relationship].name
-            guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
-                findings.add(
-                    .violation,
-                    message: "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
-                    kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
-                continue
-            }
-            if !model.entities[reference.destination].includes(entity) {
-                findings.add(
-                    .violation,
-                    message:
-                        "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
-                    kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
-            } else if let inverse = oneToOneInverse(of: reference.relationship),
-                !damagedTargets.contains(reference.target.key),
-                answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
-            {
-                findings.add(
-                    .warning,
-                    message:
-                        "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
-                    kind: "inverse", object: reference.owner, property: "\(name)")
-            }
-        }
-        pending.removeAll(keepingCapacity: true)
+        return result
     }
 
-    /// The number of the to-one inverse of a to-one relationship; nil for every other one.
+    /// Reports a reference that is dangling, has a target of another entity, or has no reference
+    /// back.
+    private mutating func compare(_ reference: Reference, with targets: FoundTargets) {
+        guard let target = model.entity(reference.target.entity) else { return }
+        let name = model.relationships[reference.relationship].name
+        guard let entity = targets.entities[Target(root: target.root, key: reference.target.key)] else {
+            findings.add(
+                .violation, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
+            return
+        }
+        if !model.entities[reference.destination].includes(entity) {
+            findings.add(
+                .violation,
+                "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
+                kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
+        } else if let inverse = oneToOneInverse(of: reference.relationship),
+            !targets.damagedKeys.contains(reference.target.key),
+            targets.answers[Answer(relationship: inverse, key: reference.target.key)] != reference.owner.key
+        {
+            findings.add(
+                .warning,
+                "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not refer back.",
+                kind: "inverse", object: reference.owner, property: "\(name)")
+        }
+    }
+
+    /// Returns the number of the to-one inverse of a to-one relationship, or nil for any other one.
     private func oneToOneInverse(of number: Int) -> Int? {
         let relationship = model.relationships[number]
         guard relationship.storage == .field, let inverse = relationship.inverse,
@@ -454,24 +469,20 @@ private struct StoreCheck {
             let damaged = damagedCounts[entity.number]
             guard damaged == 0 || found.count + damaged != recorded.count else { continue }
             findings.add(
-                .damage,
-                message: Self.difference(
-                    "Entity '\(entity.name)'", things: "objects", found: found, recorded: recorded), kind: "digest")
+                .damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
         }
         for (relationship, (found, recorded)) in zip(
             model.relationships, zip(tally.relationships, recorded.relationships))
         where found != recorded {
             findings.add(
-                .damage,
-                message: Self.difference(
-                    "Relationship '\(relationship.name)'", things: "links", found: found, recorded: recorded),
+                .damage, Self.difference("Relationship '\(relationship.name)'", "links", found, recorded),
                 kind: "digest")
         }
     }
 
-    private static func difference(_ what: String, things: String, found: Tally, recorded: Tally) -> String {
+    private static func difference(_ what: String, _ things: String, _ found: Tally, _ recorded: Tally) -> String {
         found.count == recorded.count
-            ? "\(what): the \(things) are not those that were written; another program changed them, or they were damaged."
+            ? "\(what): the \(things) differ from what was written; another program changed them, or they were damaged."
             : "\(what) has \(found.count) \(things), but \(recorded.count) were written; another program changed it, or it was damaged."
     }
 }

@@ -13,7 +13,7 @@ package struct EncodedRow: Sendable {
     package var objectID: ObjectID?
 }
 
-/// Encodes a program's `Encodable` types into rows of an entity.
+/// An encoder of a program's `Encodable` types into rows of an entity.
 ///
 /// Keys and types are those of ``RecordDecoder``:
 ///
@@ -56,8 +56,8 @@ package final class RecordEncoder {
 
     private func root(_ entity: ManagedObjectModel.Entity) -> CodedProperty {
         if let root = roots[entity.number] { return root }
-        let table = PropertyTable(entity, model: model)
-        let root = CodedProperty("", kind: .object, label: table.label, table: table)
+        let table = PropertyTable(entity, model)
+        let root = CodedProperty("", .object, label: table.label, table: table)
         roots[entity.number] = root
         return root
     }
@@ -74,7 +74,7 @@ final class RowScope {
         if !composites.isEmpty { composites[name] = nil }
     }
 
-    /// The values of a composite, to be added to.
+    /// Returns the values of a composite, to which elements are added.
     func composite(_ name: String) -> RowScope {
         if let scope = composites[name] { return scope }
         let scope = RowScope()
@@ -83,7 +83,7 @@ final class RowScope {
         return scope
     }
 
-    /// All values, those of composites too.
+    /// Returns all values, those of composites included.
     func values() -> [String: Value] {
         guard !composites.isEmpty else { return own }
         var values = own
@@ -107,7 +107,7 @@ final class RowEncoding {
 
     init(type: any Any.Type) { self.type = type }
 
-    /// Says that the type is encoded by its keys, which have types of their own.
+    /// Notes that the type is encoded by its keys, which have types of their own.
     func beginKeys() { fieldType = nil }
 
     /// Keeps an error of a function that cannot throw.
@@ -116,35 +116,35 @@ final class RowEncoding {
     // MARK: Values
 
     /// Sets a property to a value.
-    func set<T: StoredValue>(_ value: T, property: CodedProperty, scope: RowScope) throws(StoreError) {
+    func set<T: StoredValue>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws(StoreError) {
         switch property.kind {
         case .field:
-            guard let field = property.field, T.accepts(field.kind) else { throw mismatch(T.self, property: property) }
-            guard let stored = value.value(for: field.kind) else { throw unfit(T.self, property: property) }
+            guard let field = property.field, T.accepts(field.kind) else { throw mismatch(T.self, property) }
+            guard let stored = value.value(for: field.kind) else { throw unfit(T.self, property) }
             if !property.isDerived { scope.set(stored, for: property.name) }
         case .objectID:
-            guard let id = value as? ObjectID else { throw mismatch(T.self, property: property) }
+            guard let id = value as? ObjectID else { throw mismatch(T.self, property) }
             objectID = id
         case .unstored, .ofOtherEntity: throw StoreError(.unknownProperty, property.reason)
-        case .composite, .toMany, .object: throw mismatch(T.self, property: property)
+        case .composite, .toMany, .object: throw mismatch(T.self, property)
         }
     }
 
     /// Sets a property to null, or to no objects.
-    func setNil(_ property: CodedProperty, scope: RowScope) throws(StoreError) {
+    func setNil(_ property: CodedProperty, _ scope: RowScope) throws(StoreError) {
         switch property.kind {
         case .field, .composite: if !property.isDerived { scope.set(.null, for: property.name) }
         case .toMany: members[property.name] = []
         case .objectID: objectID = nil
         case .unstored, .ofOtherEntity: throw StoreError(.unknownProperty, property.reason)
-        case .object: throw mismatch(Never?.self, property: property)
+        case .object: throw mismatch(Never?.self, property)
         }
     }
 
     /// Sets a property to a value of any type.
     ///
     /// Types that have no field by themselves encode it into a container.
-    func encode<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
+    func encode<T: Encodable>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws {
         if property.kind == .toMany {
             // The types are compared because an empty array of another type can be cast.
             if T.self == [ObjectID].self, let ids = value as? [ObjectID] {
@@ -158,17 +158,17 @@ final class RowEncoding {
             }
         }
         switch value {
-        case let value as Date: try set(value, property: property, scope: scope)
-        case let value as UUID: try set(value, property: property, scope: scope)
-        case let value as Data: try set(value, property: property, scope: scope)
-        case let value as Decimal: try set(value, property: property, scope: scope)
-        case let value as URL: try set(value, property: property, scope: scope)
-        case let value as ObjectID: try set(value, property: property, scope: scope)
-        default: try encodeItself(value, property: property, scope: scope)
+        case let value as Date: try set(value, property, scope)
+        case let value as UUID: try set(value, property, scope)
+        case let value as Data: try set(value, property, scope)
+        case let value as Decimal: try set(value, property, scope)
+        case let value as URL: try set(value, property, scope)
+        case let value as ObjectID: try set(value, property, scope)
+        default: try encodeItself(value, property, scope)
         }
     }
 
-    private func encodeItself<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
+    private func encodeItself<T: Encodable>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws {
         if property.kind == .unstored || property.kind == .ofOtherEntity {
             throw StoreError(.unknownProperty, property.reason)
         }
@@ -193,13 +193,13 @@ final class RowEncoding {
         "\(fieldType ?? type)"
     }
 
-    /// An error for a key that is not a property.
+    /// Returns an error for a key that is not a property.
     func unknown(_ key: some CodingKey, in table: PropertyTable) -> StoreError {
         table.unknown(key, of: type)
     }
 
-    /// An error for a Swift type that the property never has.
-    func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
+    /// Returns an error for a Swift type that the property never has.
+    func mismatch(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
                 .invalidRequest,
@@ -212,7 +212,7 @@ final class RowEncoding {
         )
     }
 
-    private func unfit(_ type: any Any.Type, property: CodedProperty) -> StoreError {
+    private func unfit(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
         StoreError(
             .invalidValue,
             "'\(name(property))' has the Swift type \(swiftType(type)) and a value that '\(property.label)' (\(property.typeName)) cannot hold."
@@ -220,7 +220,7 @@ final class RowEncoding {
     }
 
     /// Makes an error of containers that rows do not have.
-    func noContainer(_ what: String, property: CodedProperty) -> StoreError {
+    func noContainer(_ what: String, _ property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
             "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")
@@ -234,7 +234,7 @@ final class RowEncoding {
         )
     }
 
-    /// An error of a type's own function as a `StoreError`.
+    /// Returns an error of a type's own function as a `StoreError`.
     func storeError(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
         var path = failedProperty?.path.map(\.stringValue) ?? []
