@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Soundness locks")
 struct SoundnessLockTests {
-    @Test("the first opener examines a store, later ones rely on it while any is open, and none after a failure")
+    @Test("a store is examined by its first opener, and again after all have closed")
     func examining() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
@@ -35,7 +35,7 @@ struct SoundnessLockTests {
         fourth.release()
     }
 
-    @Test("a file is read at any place, up to its end, and only if it is one")
+    @Test("a regular file is read at any offset; a directory or missing file is refused")
     func regularFile() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
@@ -57,9 +57,9 @@ struct SoundnessLockTests {
     }
 }
 
-@Suite("Files that a library has locked", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
+@Suite("Held files", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
 struct HeldFilesTests {
-    @Test("handles on a held file are kept, used again, and closed at the end")
+    @Test("reads of a held file share one handle, which closes with the last holder")
     func keeping() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
@@ -86,7 +86,7 @@ struct HeldFilesTests {
         #expect(handleCount(path) == 0)
     }
 
-    @Test("locks on the bytes of a held file take a handle of each kind at most, and none of a lock that is held")
+    @Test("repeated byte range locks on a held file use at most four handles")
     func rangeLocks() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")

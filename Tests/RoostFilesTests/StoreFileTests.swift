@@ -35,7 +35,7 @@ struct StoreFileTests {
     let directory = Result { try TemporaryDirectory() }
 
     @Test(
-        "paths split into directory and name",
+        "a path splits into its directory and its name",
         arguments: [
             ("store", ".", "store"), ("/store", "/", "store"), ("a/b/store", "a/b", "store"), ("/a/ö", "/a", "ö"),
             ("a/", "a", ""),
@@ -45,7 +45,7 @@ struct StoreFileTests {
         #expect(StoreFile.name(of: path) == name)
     }
 
-    @Test("a regular file, and a link to one, may be opened")
+    @Test("a regular file and a symbolic link to it may be opened")
     func regular() throws {
         let directory = try directory.get()
         let file = try directory.write("store")
@@ -77,7 +77,7 @@ struct StoreFileTests {
         }
     }
 
-    @Test("the first bytes of a file are read, fewer of a shorter one")
+    @Test("reading a prefix of a shorter file returns the whole file")
     func prefix() throws {
         let file = try directory.get().write("store", "abc")
         #expect(StoreFile.read(prefix: 2, of: file) == Array("ab".utf8))
@@ -85,7 +85,7 @@ struct StoreFileTests {
         #expect(StoreFile.read(prefix: -1, of: file) == nil)
     }
 
-    @Test("a file without rights is denied", .enabled(if: geteuid() == 0))
+    @Test("a user without access to a file gets permissionDenied and changes nothing", .enabled(if: geteuid() == 0))
     func denied() throws {
         let directory = try directory.get()
         let file = try directory.write("store")
@@ -105,7 +105,7 @@ struct StoreFileTests {
         #expect(try directory.names == ["store"])
     }
 
-    @Test("absence is required of everything, a dangling link too")
+    @Test("a path of a directory or dangling link is not free for a new store")
     func absence() throws {
         let directory = try directory.get()
         try StoreFile.requireAbsent(at: directory.file("new"))
@@ -115,7 +115,7 @@ struct StoreFileTests {
         #expect(code { try StoreFile.requireAbsent(at: directory.file("no/new")) } == .missingDirectory)
     }
 
-    @Test("a file is created once, for its owner alone, whatever the mask says")
+    @Test("a created file has mode 600 and replaces neither a file nor a link")
     func creation() throws {
         let directory = try directory.get()
         try StoreFile.createExclusive(at: directory.file("new"))
@@ -128,7 +128,7 @@ struct StoreFileTests {
         #expect(try !directory.names.contains("victim"))
     }
 
-    @Test("nothing is created in a directory in which every user may replace files")
+    @Test("files and locks are refused in a world-writable directory without the sticky bit")
     func unsafeDirectory() throws {
         let directory = try directory.get()
         #expect(chmod(directory.path, 0o777) == 0)
@@ -141,7 +141,7 @@ struct StoreFileTests {
         try StoreFile.createExclusive(at: directory.file("new"))
     }
 
-    @Test("publishing replaces a file only when told to, and passes its permissions on")
+    @Test("publishing replaces a file only when overwriting, and keeps its permissions")
     func publishing() throws {
         let directory = try directory.get()
         let old = try directory.write("store", "old")
@@ -162,7 +162,7 @@ struct StoreFileTests {
         #expect(try directory.names == ["moved"])
     }
 
-    @Test("publishing through a link replaces the file and keeps the link")
+    @Test("publishing through a symbolic link replaces its target and keeps the link")
     func publishingThroughLink() throws {
         let directory = try directory.get()
         let elsewhere = try TemporaryDirectory()
@@ -177,7 +177,7 @@ struct StoreFileTests {
         #expect(StoreFile.sameFile(link, target))
     }
 
-    @Test("publishing never replaces what is not a file")
+    @Test("publishing over a pipe or a directory is refused, and so is a missing source")
     func publishingOverOthers() throws {
         let directory = try directory.get()
         let new = try directory.write("new")
@@ -195,7 +195,7 @@ struct StoreFileTests {
         #expect(try directory.names == ["new", "pipe"])
     }
 
-    @Test("sweeping removes abandoned temporary files with what belongs to them, and nothing else")
+    @Test("sweeping removes only abandoned temporary files and their companions")
     func sweeping() throws {
         let directory = try directory.get()
         let store = try directory.write("store")
@@ -226,7 +226,7 @@ struct StoreFileTests {
         #expect(try directory.names == (others + ["store"]).sorted())
     }
 
-    @Test("only the holder of the claim on a store sweeps its temporary files")
+    @Test("temporary files of a claimed store are swept by the holder of the claim only")
     func claimedSweeping() throws {
         let directory = try directory.get()
         let store = directory.file("store")
@@ -242,7 +242,7 @@ struct StoreFileTests {
         #expect(try directory.names == [])
     }
 
-    @Test("the end of a claim leaves the lock file of a store, and of one that is being made")
+    @Test("releasing a claim keeps the lock file of an existing or locked store")
     func endOfClaim() throws {
         let directory = try directory.get()
         let store = directory.file("store")
@@ -268,7 +268,7 @@ struct StoreFileTests {
         #expect(code { try StoreFile.syncDirectory(of: directory.file("no/absent")) } == .missingDirectory)
     }
 
-    @Test("the free space is a positive number, and the disk for temporary files is local")
+    @Test("the temporary directory has free space and is not on a network")
     func space() throws {
         let directory = try directory.get()
         #expect(try StoreFile.freeBytes(inDirectoryOf: directory.file("store")) > 0)
@@ -277,7 +277,7 @@ struct StoreFileTests {
     }
 
     @Test(
-        "every error of the system has a code",
+        "each system error maps to its store error code",
         arguments: [
             (EACCES, StoreError.Code.permissionDenied), (EPERM, .permissionDenied), (EROFS, .readOnly),
             (ENOSPC, .noSpace),

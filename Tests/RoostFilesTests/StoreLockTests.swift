@@ -30,7 +30,7 @@ final class Background<Value: Sendable>: Sendable {
 struct StoreLockTests {
     let directory = Result { try TemporaryDirectory() }
 
-    @Test("is shared by many or held by one")
+    @Test("a store lock has several shared holders or one exclusive holder")
     func modes() throws {
         let path = try directory.get().file("store")
         let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -44,7 +44,7 @@ struct StoreLockTests {
         _ = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
     }
 
-    @Test("after a failed change the mode is as before")
+    @Test("a store lock that cannot become exclusive stays shared")
     func failedChange() throws {
         let path = try directory.get().file("store")
         let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -55,7 +55,7 @@ struct StoreLockTests {
         try second.change(to: .exclusive, timeoutSeconds: 0)
     }
 
-    @Test("goes away with its holder, and a released lock does nothing more")
+    @Test("a store lock is released by deallocation and refuses changes after its release")
     func release() throws {
         let path = try directory.get().file("store")
         do {
@@ -71,7 +71,7 @@ struct StoreLockTests {
         #expect(code { try shared.releaseRemovingFile() } == .invalidRequest)
     }
 
-    @Test("a waiting opener gets the lock when its holder releases it")
+    @Test("an opener that waits for a store lock gets it on release")
     func waiting() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -80,7 +80,7 @@ struct StoreLockTests {
         try await waiting.value.release()
     }
 
-    @Test("who shares it lets another one go first that waits to have it alone, for a limited time")
+    @Test("a shared acquisition yields to a waiting exclusive request for a limited time")
     func yielding() throws {
         let path = try directory.get().file("store")
         let request = try ExclusiveRequest(forStoreAt: path)
@@ -109,7 +109,7 @@ struct StoreLockTests {
         last.release()
     }
 
-    @Test("who waits to have it alone says so, until it has it or gives up")
+    @Test("a waiting exclusive acquisition shows in the lock file until it ends")
     func requesting() throws {
         let path = try directory.get().file("store")
         let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -130,7 +130,7 @@ struct StoreLockTests {
         #expect(!file.isWaitedFor)
     }
 
-    @Test("a wait ends with code cancelled when its task or its caller is cancelled")
+    @Test("a wait for a lock or claim throws cancelled when its task is cancelled")
     func cancelled() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -159,7 +159,7 @@ struct StoreLockTests {
         held.release()
     }
 
-    @Test("a lock whose file was removed meanwhile is taken on the new file")
+    @Test("a waiting opener locks the new file after the lock file was removed")
     func removedFile() async throws {
         let directory = try directory.get()
         let path = directory.file("store")
@@ -173,7 +173,7 @@ struct StoreLockTests {
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("refuses a file that is not empty, or has other names, and only happens to have the name of a lock file")
+    @Test("a lock file with content or a second hard link is refused and unchanged")
     func foreignFile() throws {
         let directory = try directory.get()
         _ = try directory.write("poetry.lock", "poetry")
@@ -191,7 +191,7 @@ struct StoreLockTests {
         #expect(try directory.names == ["linked.lock", "poetry.lock", "victim"])
     }
 
-    @Test("is one lock for a store and for a link to it")
+    @Test("a store and a symbolic link to it share one lock")
     func link() throws {
         let directory = try directory.get()
         let store = try directory.write("store")
@@ -201,7 +201,7 @@ struct StoreLockTests {
         lock.release()
     }
 
-    @Test("a link or a pipe planted in its place is not followed")
+    @Test("a symbolic link or a pipe in place of a lock file is refused")
     func planted() throws {
         let directory = try directory.get()
         let victim = try directory.write("victim")
@@ -216,7 +216,7 @@ struct StoreLockTests {
         #expect(try directory.content("victim") == "content")
     }
 
-    @Test("a reader who may write nothing goes without", .enabled(if: geteuid() == 0))
+    @Test("a reader without write access reads unlocked, but respects an existing lock", .enabled(if: geteuid() == 0))
     func readOnlyDirectory() throws {
         let path = try directory.get().write("store")
         try asNobody { () throws in
@@ -240,7 +240,7 @@ struct StoreLockTests {
         lock.release()
     }
 
-    @Test("the writer's place has one holder and does not touch the store's lock")
+    @Test("a writer lock has one holder and is independent of the store lock")
     func writer() throws {
         let path = try directory.get().file("store")
         let first = try WriterLock(forStoreAt: path)
@@ -257,7 +257,7 @@ struct StoreLockTests {
     }
 
     #if os(Linux)
-        @Test("a copy of the open file, as a child has between fork and exec, does not keep a lock")
+        @Test("a duplicated descriptor does not keep a released lock")
         func copiedDescriptor() throws {
             let path = try directory.get().file("store")
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -296,7 +296,7 @@ struct StoreLockTests {
 
 @Suite("Replaced files")
 struct FileHandleCheckTests {
-    @Test("are noticed: another file, none, a shorter one; growth is fine")
+    @Test("an open file that is replaced, removed or truncated is noticed")
     func replaced() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "12345678")

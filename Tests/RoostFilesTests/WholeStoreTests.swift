@@ -4,7 +4,7 @@ import RoostFiles
 import Testing
 
 /// Stores that are one file each.
-@Suite("A store that is one file")
+@Suite("Stores of one file")
 struct WholeStoreTests {
     let directory = Result { try TemporaryDirectory() }
 
@@ -32,7 +32,7 @@ struct WholeStoreTests {
     }
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    @Test("is written whole under its name, and nothing else is left")
+    @Test("writing a store replaces it whole and leaves no other file")
     func writing() throws {
         let directory = try directory.get()
         let path = directory.file("a")
@@ -46,7 +46,7 @@ struct WholeStoreTests {
         #expect(try directory.names == ["a"])
     }
 
-    @Test("is written through a link, which stays one")
+    @Test("a store is written, read and removed through a symbolic link")
     func links() throws {
         let directory = try directory.get()
         _ = try directory.write("a", "store")
@@ -58,7 +58,7 @@ struct WholeStoreTests {
         #expect(try directory.names == [])
     }
 
-    @Test("cannot be written or read where it cannot be")
+    @Test("a store in a missing directory cannot be written, and a directory cannot be read")
     func refusals() throws {
         let directory = try directory.get()
         #expect(code { try StoreFile.write([], as: directory.file("no/a"), overwriting: true) } == .missingDirectory)
@@ -67,7 +67,7 @@ struct WholeStoreTests {
         #expect(try directory.names == [])
     }
 
-    @Test("is removed with its lock file, unless it is open or something else")
+    @Test("destroying removes a store with its companions, unless it is open or foreign")
     func removing() throws {
         let directory = try directory.get()
         let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
@@ -85,7 +85,7 @@ struct WholeStoreTests {
         #expect(try directory.names == ["b"], "\(journal)")
     }
 
-    @Test("gets another name in one step, unless either is open or something else")
+    @Test("replacing renames a store, unless either file is open, foreign or missing")
     func moving() throws {
         let directory = try directory.get()
         let (a, b, letter) = (
@@ -111,7 +111,7 @@ struct WholeStoreTests {
         #expect(try directory.content("d") == "store a" && !directory.names.contains("b"))
     }
 
-    @Test("leaves nothing when it cannot be created, and is refused where something is")
+    @Test("a failed creation leaves no file and never replaces one")
     func creating() throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
@@ -176,7 +176,7 @@ struct WholeStoreTests {
         }
     }
 
-    @Test("is created and opened under the lock of its name", arguments: [false, true])
+    @Test("a store of a name-locking type is created and opened under its lock", arguments: [false, true])
     func lockedCreation(isUnpublished: Bool) throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
