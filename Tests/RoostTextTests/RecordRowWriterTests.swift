@@ -56,7 +56,7 @@ struct RecordRowWriterTests {
     }
 
     @Test(
-        "CSV has quotes exactly where they are needed, and distinguishes null from an empty text",
+        "CSV quotes a text only where needed, and distinguishes null from empty text",
         arguments: [
             (.null, "7,,7\n"), ("", "7,\"\",7\n"), ("a", "7,a,7\n"), ("a,b", "7,\"a,b\",7\n"),
             ("say \"hi\"", "7,\"say \"\"hi\"\"\",7\n"), ("\"", "7,\"\"\"\",7\n"), ("a\nb", "7,\"a\nb\",7\n"),
@@ -68,7 +68,7 @@ struct RecordRowWriterTests {
     }
 
     @Test(
-        "every value is exact in CSV and in JSON",
+        "a value of each type is written exactly in CSV and in JSON",
         arguments: [
             ("whole", .int(.min), "-9223372036854775808", "-9223372036854775808"),
             ("real", .double(0.1), "0.1", "0.1"), ("real", .double(-0.0), "-0.0", "-0.0"),
@@ -104,7 +104,7 @@ struct RecordRowWriterTests {
         #expect(try json([name], [name: value]) == "{\"\(name)\": \(node)}")
     }
 
-    @Test("columns can be elements, keys, versions and entities")
+    @Test("columns can be composite elements, keys, versions and entities")
     func columns() throws {
         let place = Value.composite(["city": "Ulm", "inner": .composite(["n": 3])])
         #expect(
@@ -126,7 +126,7 @@ struct RecordRowWriterTests {
     }
 
     @Test(
-        "wrong names are refused, with the nearest one",
+        "an unknown column is refused with the nearest name",
         arguments: [
             ("txet", .unknownProperty, "did you mean 'text'?"), ("place.citty", .unknownProperty, "'place.city'"),
             ("versoin", .unknownProperty, "'version'"),

@@ -34,7 +34,7 @@ struct RecordTextTests {
 
     // MARK: Exactness
 
-    @Test("a copy of a reader reads in turn with the one it was made of")
+    @Test("a record reader and its copy read independently")
     func copies() throws {
         var first = RecordTextReader(model: model)
         var second = first
@@ -49,7 +49,7 @@ struct RecordTextTests {
         #expect((0..<batch.count).map { batch.key(at: $0) } == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("random records come back byte for byte, whatever the chunks", arguments: 0..<40)
+    @Test("random records as text are read back byte for byte, in any chunks", arguments: 0..<40)
     func randomRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         var batch = RecordBatch(model: model)
@@ -73,7 +73,7 @@ struct RecordTextTests {
         }
     }
 
-    @Test("every chosen value comes back with every bit")
+    @Test("extreme numbers, decimals and strings are read back with every bit")
     func chosenValues() throws {
         let layout = try model.requireEntity("Thing").layout
         let (double, float) = (try layout.requireField("double"), try layout.requireField("float"))
@@ -105,7 +105,7 @@ struct RecordTextTests {
         }
     }
 
-    @Test("a record is one readable object, its properties in the order of their names")
+    @Test("a record is written on one line, with its properties sorted by name")
     func form() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
@@ -129,7 +129,7 @@ struct RecordTextTests {
         #expect(try read(text(batch, at: 0)).record(at: 0) == batch.record(at: 0))
     }
 
-    @Test("properties named like the record's own keys are told apart")
+    @Test("properties named 'id' and 'version' are distinct from the record's own keys")
     func reservedNames() throws {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Child", key: 3), version: 9, values: ["id": 77, "version": "v", "note": true])
@@ -139,7 +139,7 @@ struct RecordTextTests {
         #expect(try read(text(batch, at: 0), "Child").record(at: 0) == batch.record(at: 0))
     }
 
-    @Test("a composite without elements, and elements of a null composite, come back")
+    @Test("an empty composite and elements of a null composite are read back")
     func composites() throws {
         let layout = try model.requireEntity("Thing").layout
         var batch = RecordBatch(model: model)
@@ -158,7 +158,7 @@ struct RecordTextTests {
 
     // MARK: What a person may write
 
-    @Test("members come in any order, nulls and the version may be missing")
+    @Test("a record is read with members in any order, without nulls or version")
     func tolerance() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
@@ -176,7 +176,7 @@ struct RecordTextTests {
     }
 
     @Test(
-        "a wrong record is refused with line, column, object and property",
+        "a malformed record is refused with its position and what is expected there",
         arguments: [
             (#"[1]"#, "line 1, column 1", "a record, an object, is expected, not an array"),
             (#"{"version": 1}"#, "line 1, column 14", "a record of 'Thing' has no \"id\""),
@@ -269,7 +269,7 @@ struct RecordTextTests {
         #expect(message.contains(what), "\(message)")
     }
 
-    @Test("a message shows neither values nor control characters of a text")
+    @Test("a message about a record shows neither values nor control characters")
     func messagesWithoutValues() throws {
         let secret = try #require(failureMessage(#"{"id": 1, "uuid": "secret", "string": 5}"#))
         #expect(!secret.contains("secret"))
@@ -277,7 +277,7 @@ struct RecordTextTests {
         #expect(key.utf8.count < 300 && !key.contains("\u{1B}"))
     }
 
-    @Test("a batch is as it was after an error")
+    @Test("a record that cannot be read leaves its batch unchanged")
     func batchAfterError() throws {
         var tokens = makeReader(
             Array(#"{"id": 1, "string": "a"} {"id": 2, "string": 5}"#.utf8), chunk: 9, syntax: .lines)
@@ -298,7 +298,7 @@ struct RecordTextTests {
         try reader.read(entity, from: &tokens, into: &batch)
     }
 
-    @Test("a damaged value is refused rather than written as something else")
+    @Test("a record with invalid UTF-8 is refused when written as text")
     func damagedValue() throws {
         let layout = try model.requireEntity("Thing").layout
         var batch = RecordBatch(model: model)

@@ -75,7 +75,7 @@ struct WrittenRecordTests {
         return (text.bytes, count)
     }
 
-    @Test("records are read at once with the bytes that reading token by token gives", arguments: 0..<30)
+    @Test("the fast record reader gives the same records as the token reader", arguments: 0..<30)
     func sameRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for entity in ["Thing", "Person", "Child", "Box"] as [EntityName] {
@@ -92,7 +92,7 @@ struct WrittenRecordTests {
         }
     }
 
-    @Test("a text with a mistake gives the same records and the same error, with the same place", arguments: 0..<60)
+    @Test("the fast record reader reports the same errors as the token reader", arguments: 0..<60)
     func sameErrors(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         let entity: EntityName = seed % 4 == 0 ? "Person" : "Thing"
@@ -120,7 +120,7 @@ struct WrittenRecordTests {
         }
     }
 
-    @Test("a number is read as it is token by token, however it is spelled")
+    @Test("the fast record reader reads each spelling of a number like the token reader")
     func numbers() throws {
         let number = try model.requireEntity("Thing").number
         let spellings = [
@@ -145,7 +145,7 @@ struct WrittenRecordTests {
         }
     }
 
-    @Test("nothing is read at once where no element of an array comes next")
+    @Test("the fast record reader reads nothing where no array element comes next")
     func otherPlaces() throws {
         let number = try model.requireEntity("Box").number
         for text in ["{\"a\": [\n{\"id\": 1, \"version\": 1}\n]}", "[\n{\"id\": 1, \"version\": 1}\n]"] {
