@@ -40,7 +40,7 @@ private struct Random: RandomNumberGenerator {
     }
 }
 
-@Suite("Documents that are written while they are loaded")
+@Suite("Direct loads of JSON documents")
 struct DocumentLoaderTests {
     private let bench: Bench
     private let model: ManagedObjectModel
@@ -136,7 +136,7 @@ struct DocumentLoaderTests {
         for name in names { try FileManager.default.removeItem(atPath: bench.path(name)) }
     }
 
-    @Test("what comes in the document's order gives the document that the engine gives")
+    @Test("a direct load in document order writes the same document as the engine")
     func equalDocuments() throws {
         try requireEqualDocuments(try inOrder())
         try requireEqualDocuments(try inOrder(), lastKeys: ["Track": 7000, "Genre": 3])
@@ -146,7 +146,7 @@ struct DocumentLoaderTests {
         try requireEqualDocuments([try records("Track", [9])])
     }
 
-    @Test("what comes in any other order gives it too", arguments: 0..<30)
+    @Test("a direct load in any other order writes the same document as the engine", arguments: 0..<30)
     func otherOrders(seed: UInt64) throws {
         var random = Random(seed: seed)
         var parts = try inOrder()
@@ -160,7 +160,7 @@ struct DocumentLoaderTests {
         try requireEqualDocuments(parts)
     }
 
-    @Test("what the engine refuses is refused with the same code, and nothing is left")
+    @Test("a direct load refuses what the engine refuses, with the same code")
     func refusals() throws {
         let wrong: [[Part]] = [
             try inOrder() + [try records("Album", [3])],
@@ -188,7 +188,7 @@ struct DocumentLoaderTests {
         }
     }
 
-    @Test("an abandoned load leaves an empty store whose writer's place is free", arguments: [false, true])
+    @Test("an abandoned direct load leaves an empty store that accepts commits", arguments: [false, true])
     func abandoning(isPassedOn: Bool) throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let before = try bench.bytes()
@@ -207,7 +207,7 @@ struct DocumentLoaderTests {
         try again.close()
     }
 
-    @Test("a loaded store can be read, changed and loaded into again")
+    @Test("a directly loaded store can be read, changed and loaded into again")
     func goingOn() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Track": 70]))
@@ -232,7 +232,7 @@ struct DocumentLoaderTests {
         try again.close()
     }
 
-    @Test("a view of a loaded store shows one state, whatever is committed afterwards")
+    @Test("a snapshot of a directly loaded store does not show later commits")
     func oneState() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -246,7 +246,7 @@ struct DocumentLoaderTests {
         try store.close()
     }
 
-    @Test("a writer that waits for a load to end continues with the loaded content", arguments: [false, true])
+    @Test("a writer that waits for a direct load continues with the loaded content", arguments: [false, true])
     func waiting(isLoad: Bool) throws {
         for _ in 0..<5 {
             let store = try bench.type.create(bench.location(), model: model, options: options)
@@ -292,7 +292,7 @@ struct DocumentLoaderTests {
         var error: String? { state.withLock { $0 } }
     }
 
-    @Test("what is read of a loaded store comes from its document, and damage to it shows")
+    @Test("damage to the document of a directly loaded store is noticed when it is read")
     func damage() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())

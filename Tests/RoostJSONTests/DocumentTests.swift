@@ -5,7 +5,7 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("Document")
+@Suite("JSON documents")
 struct DocumentTests {
     private func smallModel() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -45,7 +45,7 @@ struct DocumentTests {
         #expect(lines.contains { $0.hasPrefix("[2, 1") })
     }
 
-    @Test("a document cut at any byte is refused and left alone")
+    @Test("a document truncated at any byte is refused and unchanged")
     func cutting() throws {
         let bench = try Bench()
         let document = try small(bench)
@@ -65,7 +65,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("a document without its checksum that is cut at any byte is refused, but for the line break at its end")
+    @Test("a truncated document without checksum is refused, except for its last line break")
     func cuttingWithoutChecksum() throws {
         let bench = try Bench()
         _ = try small(bench)
@@ -113,7 +113,7 @@ struct DocumentTests {
         #expect(try bench.refused().message.contains("remove the line"))
     }
 
-    @Test("an empty file, or one with nothing but space, is never an empty store")
+    @Test("an empty file or an incomplete document is never opened as a store")
     func emptyFiles() throws {
         let bench = try Bench()
         for text in ["", " ", "\n\n\t \n", "{}", "{\"format\": \"roost-json\"", "null", "[]"] {
@@ -123,7 +123,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("extreme values survive exactly")
+    @Test("extreme numbers, control characters and bytes survive in a JSON store")
     func extremeValues() throws {
         let bench = try Bench()
         let numbers: [Double] = [
@@ -151,7 +151,7 @@ struct DocumentTests {
         try again.close()
     }
 
-    @Test("a document larger than the options allow is neither read nor written")
+    @Test("a document larger than maximumDocumentBytes is neither written nor read")
     func limit() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions(typeOptions: ["maximumDocumentBytes": "20000"]))
@@ -173,7 +173,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "options are checked",
+        "an unknown or invalid option of a JSON store is named and refused",
         arguments: [
             ("journalByte", "1"), ("journalBytes", "x"), ("journalBytes", "1"), ("maximumDocumentBytes", "-5"),
         ])

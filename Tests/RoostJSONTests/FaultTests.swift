@@ -49,7 +49,7 @@ import Testing
 
     @Suite("JSON on a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
     struct JSONFullDiskTests {
-        @Test("a JSON commit on a full disk reports the error, loses nothing, and succeeds once there is space")
+        @Test("a JSON commit on a full disk loses nothing and succeeds once there is space")
         func commits() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
@@ -94,7 +94,7 @@ import Testing
             try final.close()
         }
 
-        @Test("creating and loading a store without space leaves nothing")
+        @Test("a JSON store without space for its creation or load leaves no file")
         func creating() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
@@ -123,9 +123,9 @@ import Testing
     }
 #endif
 
-@Suite("Slow and failing files")
+@Suite("Slow and failing disks of JSON stores")
 struct JSONFailingFilesTests {
-    @Test("a snapshot does not wait for a commit that waits for the disk")
+    @Test("a JSON snapshot does not wait for a commit that waits for the disk")
     func slowDisk() throws {
         let bench = try Bench()
         try bench.create().close()
@@ -158,7 +158,7 @@ struct JSONFailingFilesTests {
         try store.close()
     }
 
-    @Test("after a failed flush of the journal nothing is appended to it; the next commit writes a new document")
+    @Test("after a failed journal flush, the next JSON commit writes a new document")
     func failedFlush() throws {
         let bench = try Bench()
         try bench.create().close()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("Readers that follow the writer of a JSON store")
+@Suite("Readers beside the writer of a JSON store")
 struct FollowingTests {
-    @Test("a reader sees each commit, whether it is in the journal or in a new document")
+    @Test("a JSON reader sees each commit, in the journal or in a new document")
     func commits() throws {
         let bench = try Bench()
         try bench.create().close()
@@ -32,7 +32,7 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("a view of a reader stays as it was")
+    @Test("a snapshot of a JSON reader does not show later commits")
     func views() throws {
         let bench = try Bench()
         let writer = try bench.create()
@@ -50,7 +50,7 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("a commit that a crash cut short is not seen, and the next one is")
+    @Test("a JSON reader sees a commit only when the journal holds all of it")
     func torn() throws {
         let bench = try Bench()
         let writer = try bench.create()
@@ -71,7 +71,7 @@ struct FollowingTests {
         try reader.close()
     }
 
-    @Test("what a person edits is seen, and another store under the name is refused")
+    @Test("a JSON reader sees edits by hand and refuses another store under the name")
     func foreign() throws {
         let bench = try Bench()
         let writer = try bench.create()

@@ -68,7 +68,7 @@ struct Slip: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Editing by hand")
+@Suite("JSON documents edited by hand")
 struct HandEditTests {
     private func filled(_ bench: Bench) throws {
         let store = try bench.create()
@@ -81,7 +81,7 @@ struct HandEditTests {
         try bench.edit("store", slip.old, slip.new)
     }
 
-    @Test("every slip is refused with its place, and nothing is touched", arguments: Slip.all)
+    @Test("each mistake in an edited document is refused with its place, and nothing is changed", arguments: Slip.all)
     func slips(_ slip: Slip) throws {
         let bench = try Bench()
         try filled(bench)
@@ -94,7 +94,8 @@ struct HandEditTests {
     }
 
     @Test(
-        "a byte order mark that an editor wrote is named", arguments: [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
+        "a byte order mark in a document is named and refused",
+        arguments: [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
     func byteOrderMark(_ mark: [UInt8]) throws {
         let bench = try Bench()
         try filled(bench)
@@ -103,7 +104,7 @@ struct HandEditTests {
         #expect(error.code == .notAStore && error.message.contains("byte order mark"), "\(error)")
     }
 
-    @Test("a generation is counted up to the highest one, and never begins again")
+    @Test("a JSON store refuses commits after the highest generation")
     func highestGeneration() throws {
         let bench = try Bench()
         try filled(bench)
@@ -123,7 +124,7 @@ struct HandEditTests {
         try store.close()
     }
 
-    @Test("a correct edit is taken over, and written with a checksum when something is committed")
+    @Test("a correct edit is read, and the next commit writes a checksum again")
     func correctEdit() throws {
         let bench = try Bench()
         try filled(bench)
@@ -147,7 +148,7 @@ struct HandEditTests {
         try last.close()
     }
 
-    @Test("a document of another spacing and order reads the same")
+    @Test("a document with other spacing and escapes reads the same")
     func spacing() throws {
         let bench = try Bench()
         try filled(bench)
@@ -161,7 +162,7 @@ struct HandEditTests {
         try again.close()
     }
 
-    @Test("references to deleted objects, which stores may hold, come back, and are warnings of a check")
+    @Test("a dangling reference survives reopening, but is refused in an edited document")
     func danglingReferences() throws {
         let bench = try Bench()
         try filled(bench)
@@ -178,7 +179,7 @@ struct HandEditTests {
         #expect(try bench.refused().message.contains("no such Author"))
     }
 
-    @Test("a document of a newer format is refused")
+    @Test("a JSON document of a newer format is refused")
     func newerVersion() throws {
         let bench = try Bench()
         try filled(bench)
@@ -188,7 +189,7 @@ struct HandEditTests {
         #expect(error.message.contains("newer program"))
     }
 
-    @Test("a model with errors gives its problems, with places in the file")
+    @Test("an error in a document's model is refused with its entity or line")
     func modelProblems() throws {
         let bench = try Bench()
         try filled(bench)
@@ -204,7 +205,7 @@ struct HandEditTests {
         #expect(syntax.message.contains("line \(line)"), "\(syntax)")
     }
 
-    @Test("hostile texts: nesting of 100 000, invalid UTF-8, a byte order mark, UTF-16, lone surrogates")
+    @Test("deep nesting, invalid UTF-8, UTF-16 and lone surrogates in a document are refused")
     func hostileTexts() throws {
         let bench = try Bench()
         try filled(bench)

@@ -49,9 +49,9 @@ private struct Abandoned {
     }
 }
 
-@Suite("Journal")
+@Suite("Journals of JSON stores")
 struct JournalTests {
-    @Test("what was committed is there after the writer went away, and the next close folds it")
+    @Test("commits of a killed writer are read from the journal and folded by a close")
     func replaying() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
@@ -70,7 +70,7 @@ struct JournalTests {
         try again.close()
     }
 
-    @Test("a journal cut at any byte gives the state after its whole commits")
+    @Test("a journal truncated at any byte gives the state after its whole commits")
     func cutting() throws {
         let abandoned = try Abandoned()
         for count in 0..<abandoned.journal.count {
@@ -80,7 +80,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a writer cuts off an unfinished commit and continues after the last whole one")
+    @Test("a writer truncates an incomplete commit and continues after the last whole one")
     func goingOnAfterACut() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
@@ -97,7 +97,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a journal with any byte changed is refused, and nothing is touched")
+    @Test("a journal with any byte changed is refused, and nothing is changed")
     func flipping() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
@@ -118,7 +118,7 @@ struct JournalTests {
         #expect(error.message.contains("byte \(abandoned.ends[2])"))
     }
 
-    @Test("zeros for a sector of the last commit are what a crash leaves; in an earlier one they are damage")
+    @Test("a zeroed sector in the last journal commit is a crash; earlier, damage")
     func zeros() throws {
         let abandoned = try Abandoned()
         var torn = 0
@@ -163,7 +163,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a journal beside another document is refused, and neither is touched")
+    @Test("a journal beside another document is refused, and neither is changed")
     func anotherDocument() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
@@ -183,7 +183,7 @@ struct JournalTests {
         #expect(try bench.bytes("store-journal") == abandoned.journal)
     }
 
-    @Test("a journal that is in the document already is dropped: the fold was finished, its removal was not")
+    @Test("a journal that the document already contains is removed by the next writer")
     func foldedJournal() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
@@ -214,7 +214,7 @@ struct JournalTests {
         #expect(try bench.refused().code == .storeReplaced)
     }
 
-    @Test("a file of another program in the journal's place is refused and left alone", arguments: [3, 71, 72, 500])
+    @Test("a foreign file in place of the journal is refused and unchanged", arguments: [3, 71, 72, 500])
     func foreignFile(byteCount: Int) throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
@@ -259,7 +259,7 @@ struct JournalTests {
         #expect(try abandoned.bench.refused().code == .unsupportedVersion)
     }
 
-    @Test("check mentions an unfinished commit at the journal's end")
+    @Test("a check of a JSON store warns of an incomplete commit in the journal")
     func unfinishedCommit() throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write(abandoned.journal.dropLast(), to: "store-journal")

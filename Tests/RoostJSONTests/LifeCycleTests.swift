@@ -5,9 +5,9 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("Life of a JSON store")
+@Suite("Life cycle of JSON stores")
 struct LifeCycleTests {
-    @Test("a commit costs what it changed, and closing leaves one file")
+    @Test("a JSON commit appends only its changes, and closing leaves one file")
     func journalAndClose() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -26,7 +26,7 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("who may read the document may read its journal, and the document that it is folded into")
+    @Test("the journal and the folded document have the permissions of the document")
     func journalPermissions() throws {
         let bench = try Bench()
         try bench.create().close()
@@ -42,7 +42,7 @@ struct LifeCycleTests {
         #expect(try files.attributesOfItem(atPath: bench.path())[.posixPermissions] as? Int == 0o644)
     }
 
-    @Test("the journal is folded by the commit that would make it too large, again and again")
+    @Test("each commit that would exceed journalBytes folds the journal")
     func folding() throws {
         let bench = try Bench()
         try bench.create().close()
@@ -65,7 +65,7 @@ struct LifeCycleTests {
         try reader.close()
     }
 
-    @Test("a large load into a store that is open goes into a new document as a whole")
+    @Test("a load larger than the journal writes a new JSON document")
     func largeLoad() throws {
         let bench = try Bench()
         let store = try bench.open(
@@ -88,7 +88,7 @@ struct LifeCycleTests {
         try store.close()
     }
 
-    @Test("a store whose document is touched while it is opened is its writer's alone all the same")
+    @Test("a JSON store is locked for its writer even if touched during opening")
     func touched() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -117,7 +117,7 @@ struct LifeCycleTests {
         try opened.close()
     }
 
-    @Test("readers see what the writer commits, and a second writer is refused")
+    @Test("JSON readers see the writer's commits, and a second writer is busy")
     func readers() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -137,7 +137,7 @@ struct LifeCycleTests {
     }
 
     @Test(
-        "a document that another program edits while it is open is not written over, and the commits stay in the journal"
+        "a JSON document edited while open is not overwritten, and its journal is kept"
     )
     func editedWhileOpen() throws {
         let bench = try Bench()
@@ -163,7 +163,8 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("a document or a journal that goes away while it is open is noticed", arguments: ["store", "store-journal"])
+    @Test(
+        "a JSON document or journal removed while open is noticed by a commit", arguments: ["store", "store-journal"])
     func removedWhileOpen(name: String) throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -179,7 +180,7 @@ struct LifeCycleTests {
         try again.close()
     }
 
-    @Test("new documents keep the permission bits; new stores are their owner's alone")
+    @Test("a rewritten document keeps its permissions, and a new JSON store has mode 600")
     func permissions() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -196,7 +197,7 @@ struct LifeCycleTests {
         #expect(try mode("store") == 0o640)
     }
 
-    @Test("replacing or destroying a store leaves no journal, and the journal's commits are not lost")
+    @Test("replacing a JSON store keeps the journal's commits; destroying removes the journal")
     func replacing() throws {
         let bench = try Bench()
         for name in ["a", "b"] {
@@ -222,7 +223,7 @@ struct LifeCycleTests {
         #expect(try bench.names.filter { $0 != "a.lock" } == [])
     }
 
-    @Test("opening follows a link to the store and refuses one where the journal belongs")
+    @Test("a JSON store opens through a symbolic link, but a linked journal is refused")
     func links() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -244,7 +245,7 @@ struct LifeCycleTests {
         #expect(try bench.bytes("victim") == [1, 2, 3])
     }
 
-    @Test("a store that does not match is refused before its journal is touched")
+    @Test("a JSON store of another model is refused, and its journal is unchanged")
     func modelMismatch() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()
@@ -264,7 +265,7 @@ struct LifeCycleTests {
         #expect(try bench.bytes("store-journal") == journal)
     }
 
-    @Test("commits of many threads are all there")
+    @Test("commits of many threads to a JSON store are all kept")
     func threads() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions(timeoutSeconds: 60, typeOptions: ["journalBytes": "4096"]))

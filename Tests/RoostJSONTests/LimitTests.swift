@@ -3,9 +3,9 @@ import RoostCore
 import RoostJSON
 import Testing
 
-@Suite("What a JSON store writes it can read")
+@Suite("Limits of JSON documents")
 struct LimitTests {
-    @Test("a document with metadata of any size is read: no commit refuses them")
+    @Test("a JSON document with metadata of 65 MiB is read")
     func hugeMetadata() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -18,7 +18,7 @@ struct LimitTests {
         try again.close()
     }
 
-    @Test("a link twice, with the same places or others, is refused with both places in the file")
+    @Test("a link that occurs twice in a JSON document is refused with its position")
     func linkTwice() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -30,7 +30,7 @@ struct LimitTests {
         #expect(error.message.contains("line ") && error.message.contains("column "), "\(error.message)")
     }
 
-    @Test("a reference that names another entity than its object has is refused with its place")
+    @Test("a reference that names the wrong entity of its object is refused with its position")
     func referenceOfAnotherEntity() throws {
         let bench = try Bench()
         let store = try bench.create()

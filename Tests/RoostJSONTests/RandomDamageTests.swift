@@ -35,7 +35,7 @@ private struct Numbers {
 }
 
 /// Damage that no checksum covers may give any result or error, but never a trap.
-@Suite("Random damage")
+@Suite("Random damage to JSON stores")
 struct RandomDamageTests {
     private let seed = UInt64.random(in: 1...999_999)
 
@@ -50,7 +50,7 @@ struct RandomDamageTests {
         }
     }
 
-    @Test("a document without its checksum that was damaged anywhere is read or refused")
+    @Test("a randomly damaged document without checksum is read or refused, never a crash")
     func documents() throws {
         let bench = try Bench()
         let store = try bench.create()
@@ -69,7 +69,7 @@ struct RandomDamageTests {
         }
     }
 
-    @Test("a journal whose checksums match and whose commits mean nothing is read or refused")
+    @Test("a random journal with valid checksums is read or refused, never a crash")
     func journals() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()

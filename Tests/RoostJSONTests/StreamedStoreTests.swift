@@ -7,7 +7,7 @@ import Testing
 
 @testable import RoostJSON
 
-@Suite("JSON stores that are read once")
+@Suite("Read-once JSON stores")
 struct StreamedStoreTests {
     private let bench: Bench
 
@@ -56,7 +56,7 @@ struct StreamedStoreTests {
         return all
     }
 
-    @Test("everything is what the same store gives in memory, in any order and again")
+    @Test("a read-once store gives the same contents as in memory")
     func sameContents() throws {
         try fill()
         let (once, plain) = (try openOnce(), try bench.open(readOnly: true))
@@ -91,7 +91,7 @@ struct StreamedStoreTests {
         try plain.close()
     }
 
-    @Test("a journal or a missing checksum brings the store into memory")
+    @Test("a read-once store with a journal or without checksum is read into memory")
     func inMemory() throws {
         try fill()
         let writer = try bench.open()
@@ -106,7 +106,7 @@ struct StreamedStoreTests {
         #expect(try !(openOnce() is StreamedJSONStore))
     }
 
-    @Test("reading all lists notices any changed byte")
+    @Test("any changed byte of a read-once document is noticed when all is read")
     func damage() throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
@@ -127,7 +127,7 @@ struct StreamedStoreTests {
         }
     }
 
-    @Test("a view shows one state, whatever is committed meanwhile and whether it is read in memory or not")
+    @Test("a snapshot of a read-once store does not show later commits")
     func oneState() throws {
         try fill()
         let once = try openOnce()
@@ -143,7 +143,7 @@ struct StreamedStoreTests {
         try once.close()
     }
 
-    @Test("what another program writes into the document while it is read is not mixed with what was read")
+    @Test("a read-once document overwritten while it is read throws busy")
     func overwritten() throws {
         try fill()
         let once = try openOnce()
@@ -180,7 +180,7 @@ struct StreamedStoreTests {
     }
 
     @Test(
-        "lists and records that are out of order or differ from the tally are refused",
+        "a read-once document out of order or unlike its tally is corrupted",
         arguments: [
             ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),
