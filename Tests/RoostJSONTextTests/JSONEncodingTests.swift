@@ -53,7 +53,7 @@ private struct Nested: Encodable {
     }
 }
 
-@Suite("JSON of reports")
+@Suite("JSON encoding")
 struct JSONEncodingTests {
     private func foundation(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
@@ -68,7 +68,7 @@ struct JSONEncodingTests {
         #expect(text == (try foundation(value)))
     }
 
-    @Test("a report is written as Foundation's encoder writes it, but for blanks")
+    @Test("values are encoded as by Foundation's JSONEncoder, except for spaces")
     func reports() throws {
         try expectSame(Everything())
         try expectSame([Everything(), Everything()])
@@ -80,7 +80,7 @@ struct JSONEncodingTests {
         try expectSame([[[]], [[1]]] as [[[Int]]])
     }
 
-    @Test("doubles are written as Foundation's encoder writes them")
+    @Test("floating-point numbers are encoded as by Foundation's JSONEncoder")
     func doubles() throws {
         var random = SeededNumbers(seed: 7)
         var numbers = (0..<2000).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
@@ -89,7 +89,7 @@ struct JSONEncodingTests {
         try expectSame(numbers.map { Float($0) }.filter(\.isFinite))
     }
 
-    @Test("a number that JSON does not have is refused", arguments: [Double.nan, .infinity, -.infinity])
+    @Test("infinity and NaN cannot be encoded as JSON", arguments: [Double.nan, .infinity, -.infinity])
     func notNumbers(_ number: Double) {
         #expect(throws: EncodingError.self) { try JSONNode(encoding: ["a": number]) }
         #expect(throws: EncodingError.self) { try JSONNode(encoding: [Float(number)]) }

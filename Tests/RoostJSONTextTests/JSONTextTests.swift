@@ -2,7 +2,7 @@ import Foundation
 import RoostJSONText
 import Testing
 
-@Suite("Values as JSON text")
+@Suite("Numbers as JSON text")
 struct JSONTextTests {
     private func text(_ number: Double) -> String {
         var text = TextBuffer()
@@ -31,7 +31,7 @@ struct JSONTextTests {
         return [number, -number, number.nextUp, number.nextDown, mantissa * power, number.rounded()]
     }
 
-    @Test("a finite double is written with the digits of its description", arguments: 0..<8)
+    @Test("random finite doubles are written with the digits of their descriptions", arguments: 0..<8)
     func doubles(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for number in Self.special where number.isFinite { #expect(text(number) == number.description) }
@@ -44,7 +44,7 @@ struct JSONTextTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }
 
-    @Test("doubles around each power of ten and of two are written with the digits of their descriptions")
+    @Test("doubles near powers of ten and two are written like their descriptions")
     func borders() throws {
         let powers = (-330...310).map { pow(10, Double($0)) } + (-1074...1023).map { pow(2, Double($0)) }
         let numbers = powers.flatMap { [$0.nextDown, $0, $0.nextUp, $0 * 5, 3 * $0, $0 - 0.001, $0 + 0.001] }
@@ -52,7 +52,7 @@ struct JSONTextTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(5))")
     }
 
-    @Test("whole numbers are written with all their digits, at every number of digits")
+    @Test("integers of each length are written with all digits")
     func wholeNumbers() throws {
         var numbers: [Int64] = [0, 1, -1, .max, .min, .max - 1, .min + 1]
         var power: Int64 = 1
@@ -63,7 +63,7 @@ struct JSONTextTests {
         for number in numbers { #expect(text(number) == number.description) }
     }
 
-    @Test("a text grows while it is appended to, by bytes and by pieces larger than its memory")
+    @Test("a text buffer grows by single bytes and by large pieces")
     func growth() throws {
         var text = TextBuffer(capacity: 1)
         var expected: [UInt8] = []
