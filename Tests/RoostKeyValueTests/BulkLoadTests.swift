@@ -30,7 +30,7 @@ struct BulkLoadTests {
         return target
     }
 
-    @Test("a loaded store equals one that was committed", arguments: [true, false], [true, false])
+    @Test("a loaded key-value store equals the committed store", arguments: [true, false], [true, false])
     func equals(unpublished: Bool, reversed: Bool) throws {
         let source = try TestStore()
         try source.fill()
@@ -48,7 +48,7 @@ struct BulkLoadTests {
         #expect(try target.store.reserveKeys(1, for: "Artist") == 71..<72)
     }
 
-    @Test("a load that is cancelled while what was sorted is written leaves nothing", arguments: [true, false])
+    @Test("a key-value load that is cancelled while it finishes leaves nothing", arguments: [true, false])
     func cancelled(isUnpublished: Bool) throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = isUnpublished })
         let loader = try target.store.bulkLoader(
@@ -64,7 +64,7 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
-    @Test("a load whose end cannot be flushed leaves nothing, and the next one finds nothing in its way")
+    @Test("a key-value load that cannot be flushed leaves nothing and can be repeated")
     func unflushed() throws {
         let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true }
         let target = try TestStore(options, isTrusted: false, failingSyncCount: 1)
@@ -86,7 +86,7 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
-    @Test("many records load in parts, show nothing before the end, and spill what does not fit")
+    @Test("a key-value load of many batches shows nothing before its end")
     func many() throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true })
         let loader = try target.store.bulkLoader(BulkLoadOptions())
@@ -110,7 +110,7 @@ struct BulkLoadTests {
         #expect(try target.findings() == [])
     }
 
-    @Test("an abandoned load leaves no trace, even where parts of it were committed", arguments: [true, false])
+    @Test("an abandoned key-value load leaves no trace", arguments: [true, false])
     func abandoned(unpublished: Bool) throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let before = try target.digest()
@@ -132,7 +132,7 @@ struct BulkLoadTests {
         try target.fill()
     }
 
-    @Test("a bulk load blocks other writers until it is released")
+    @Test("a key-value load blocks other writers until it is released")
     func writersPlace() throws {
         let target = try TestStore()
         do {
@@ -147,7 +147,7 @@ struct BulkLoadTests {
         try target.commit { try $0.insert(target.genre(2), values: [:]) }
     }
 
-    @Test("equal unique values are found, with the objects that have them", arguments: [10, 6000])
+    @Test("a key-value load names both objects with an equal unique value", arguments: [10, 6000])
     func violations(length: Int) throws {
         let target = try TestStore()
         let loader = try target.store.bulkLoader(BulkLoadOptions())
@@ -170,7 +170,7 @@ struct BulkLoadTests {
     }
 
     @Test(
-        "a link that is loaded twice is refused, with the same places too",
+        "a key-value load refuses a link that occurs twice",
         arguments: [("Genre", "chart"), ("Artist", "partners"), ("Album", "genres")])
     func repeatedLinks(entity: EntityName, name: String) throws {
         for second in [Link(1, 2, order: 7, inverseOrder: 9), Link(1, 2, order: 5, inverseOrder: 6)] {
@@ -184,7 +184,7 @@ struct BulkLoadTests {
         }
     }
 
-    @Test("a key that is loaded twice is refused")
+    @Test("a key-value load refuses a key that occurs twice in a hierarchy")
     func duplicates() throws {
         let target = try TestStore()
         var batch = RecordBatch(model: target.model)
@@ -197,7 +197,7 @@ struct BulkLoadTests {
         #expect(try target.snapshot().ids(of: "Artist") == [])
     }
 
-    @Test("a load adds to what is there: links that are there and unique values collide")
+    @Test("a load into a filled key-value store adds to it and refuses collisions")
     func intoFilledStore() throws {
         let target = try TestStore()
         try target.fill()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Commits of the key-value engine")
 struct CommitTests {
-    @Test("a filled store reads back, agrees with its tally and has no findings")
+    @Test("a filled key-value store is read back and agrees with its tally")
     func readsBack() throws {
         let test = try TestStore()
         try test.fill()
@@ -24,7 +24,7 @@ struct CommitTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("an update raises the version, the generation, and moves index and unique entries")
+    @Test("an update raises version and generation, and moves index entries")
     func updates() throws {
         let test = try TestStore()
         try test.fill()
@@ -42,7 +42,7 @@ struct CommitTests {
         _ = try test.digest()
     }
 
-    @Test("an object whose versions are used up is not updated, and its version does not start again")
+    @Test("an object at the highest version cannot be updated")
     func lastVersion() throws {
         let test = try TestStore()
         let loader = try test.store.bulkLoader(BulkLoadOptions())
@@ -59,7 +59,7 @@ struct CommitTests {
         #expect(try record.value("name") == .string("Ada"))
     }
 
-    @Test("updates in any order are written once each, and one that is there twice is named", arguments: [40, 400])
+    @Test("scattered updates are each written once, and a repeated one is named", arguments: [40, 400])
     func scatteredUpdates(count: Int64) throws {
         let test = try TestStore()
         // Keys of one to three bytes, of two hierarchies.
@@ -86,7 +86,7 @@ struct CommitTests {
         #expect(error?.message.contains("\(ids[5]) ") == true)
     }
 
-    @Test("stale updates, deletes and checks are all listed with what is there now, and nothing is written")
+    @Test("stale updates, deletes and checks are all listed, and nothing is written")
     func conflicts() throws {
         let test = try TestStore()
         try test.fill()
@@ -109,7 +109,7 @@ struct CommitTests {
         #expect(try test.snapshot().record(test.genre(9)) == nil)
     }
 
-    @Test("an update of a key that another entity of the hierarchy has is a conflict")
+    @Test("a key of another entity in the hierarchy cannot be updated or inserted")
     func otherEntity() throws {
         let test = try TestStore()
         try test.fill()
@@ -119,7 +119,7 @@ struct CommitTests {
         #expect(code { try test.commit { try $0.insert(ObjectID("Artist", key: 3), values: [:]) } } == .duplicateObject)
     }
 
-    @Test("an empty change set keeps the generation, and still checks what must be unchanged")
+    @Test("an empty change set keeps the generation but checks unchanged objects")
     func empty() throws {
         let test = try TestStore()
         try test.fill()
@@ -130,7 +130,7 @@ struct CommitTests {
         #expect(absent.generation.number == 1)
     }
 
-    @Test("an object named twice in one change set is refused")
+    @Test("a change set that names an object twice is refused")
     func twice() throws {
         let test = try TestStore()
         try test.fill()
@@ -156,7 +156,7 @@ struct CommitTests {
             } == .duplicateObject)
     }
 
-    @Test("every pair that collides is listed: with the store and within the change set")
+    @Test("a commit lists each unique-value collision with the store and within itself")
     func violations() throws {
         let test = try TestStore()
         try test.fill()
@@ -182,7 +182,7 @@ struct CommitTests {
         #expect(try test.snapshot().record(test.artist(13)) == nil)
     }
 
-    @Test("unique values can be swapped, and taken over from an object that goes")
+    @Test("a commit can swap unique values or take one from a deleted object")
     func swap() throws {
         let test = try TestStore()
         try test.fill()
@@ -197,7 +197,7 @@ struct CommitTests {
         #expect(try test.snapshot().keys(FetchRequest("Artist", where: .equal("code", to: "c"))) == [4])
     }
 
-    @Test("a constraint over two attributes binds only objects that have both")
+    @Test("a uniqueness constraint over two attributes binds only objects with both values")
     func compound() throws {
         let test = try TestStore()
         try test.fill()
@@ -211,7 +211,7 @@ struct CommitTests {
                 == .constraintViolation)
     }
 
-    @Test("values too long for a key are unique, even if they differ only after the part that fits")
+    @Test("unique values longer than a key are compared to their ends")
     func longValues() throws {
         let test = try TestStore()
         let long = String(repeating: "x", count: 5000)
@@ -232,7 +232,7 @@ struct CommitTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("user metadata are set and removed by a commit")
+    @Test("a commit sets and removes user metadata")
     func userMetadata() throws {
         let test = try TestStore(
             StoreOptions(timeoutSeconds: 0).with { $0.userMetadata = ["kept": .int(1), "gone": .bool(true)] })
@@ -243,7 +243,7 @@ struct CommitTests {
         #expect(try test.store.metadata().userMetadata == ["kept": .int(1), "new": .string("x")])
     }
 
-    @Test("everything after close throws closed; closing again does nothing")
+    @Test("every operation on a closed key-value store throws closed")
     func closed() throws {
         let test = try TestStore()
         try test.fill()
@@ -268,7 +268,7 @@ struct CommitTests {
         #expect(code { _ = try links.next(into: &linkBatch) } == .closed)
     }
 
-    @Test("a read-only store refuses every change")
+    @Test("a read-only key-value store refuses every change")
     func readOnly() throws {
         let test = try TestStore(StoreOptions(isReadOnly: true))
         #expect(code { try test.commit { try $0.insert(test.genre(9), values: [:]) } } == .readOnly)

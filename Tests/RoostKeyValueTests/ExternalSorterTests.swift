@@ -4,7 +4,7 @@ import Testing
 
 @testable import RoostKeyValue
 
-@Suite("The external sorter")
+@Suite("External sorter")
 struct ExternalSorterTests {
     private struct Entry: Comparable {
         var space: Int
@@ -30,7 +30,7 @@ struct ExternalSorterTests {
     }
 
     @Test(
-        "gives everything back in order, whether it fits into memory or takes several merges",
+        "the external sorter returns entries in order, in memory or after merges",
         arguments: [0, 1, 100, 6000, 40_000])
     func sorts(count: Int) throws {
         var generator = SeededGenerator(UInt64(count) + 1)
@@ -54,7 +54,7 @@ struct ExternalSorterTests {
         #expect(try drain(sorter) == [])
     }
 
-    @Test("a directory that allows no file is passed over; without any the error says so")
+    @Test("the external sorter skips unusable directories and fails if all are")
     func directories() throws {
         let sorter = ExternalSorter(
             memoryByteCount: 64 << 10, directories: ["/dev/null", FileManager.default.temporaryDirectory.path])

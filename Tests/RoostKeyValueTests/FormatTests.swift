@@ -6,11 +6,11 @@ import Testing
 @testable import RoostMemory
 
 /// The worked examples of FORMAT.md, byte for byte.
-@Suite("The key-value format")
+@Suite("Format of key-value stores")
 struct FormatTests {
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
 
-    @Test("a store reports its file's format version: the engine's, unless the storage has its own")
+    @Test("a key-value store reports the format version of its storage, else the engine's")
     func version() throws {
         #expect(try TestStore().store.metadata().formatVersion == MetaSpace.formatVersion)
         let other = try TestStore(isTrusted: false)
@@ -21,7 +21,7 @@ struct FormatTests {
             ).formatVersion == 7)
     }
 
-    @Test("keys of records, links and references")
+    @Test("keys of records and links have the bytes in FORMAT.md")
     func keys() {
         #expect(hex(StorageKey(record: 258, root: 3).bytes) == "03020102")
         #expect(hex(StorageKey(record: 1, root: 300).bytes) == "FF012C0101")
@@ -41,7 +41,7 @@ struct FormatTests {
         return samples
     }
 
-    @Test("a record's key is the same however it is made, and gives its parts back")
+    @Test("a record key has the same bytes by each encoder and decodes to its parts")
     func recordKeys() throws {
         for root in [0, 3, 254, 255, 256, 0xFEDC] {
             for key in samples() {
@@ -61,7 +61,7 @@ struct FormatTests {
         }
     }
 
-    @Test("a record key read in one step equals the key decoded in parts", arguments: [0, 3, 254, 255, 256])
+    @Test("the fast reader of record keys agrees with the general decoder", arguments: [0, 3, 254, 255, 256])
     func recordKeysAtOnce(root: Int) throws {
         let reader = RecordKeyReader(root: root)
         var readCount = 0
@@ -89,7 +89,7 @@ struct FormatTests {
         #expect(root < 255 ? readCount > 500 : readCount == 0)
     }
 
-    @Test("the order of keys is the order of their parts")
+    @Test("link keys sort by relationship, source, place and target")
     func order() throws {
         var links: [(relationship: Int, from: Int64, place: Int64, to: Int64)] = []
         let numbers = samples()
@@ -113,7 +113,7 @@ struct FormatTests {
         }
     }
 
-    @Test("a link's end read in one step equals the end decoded in parts, whatever its length")
+    @Test("the fast reader of link ends agrees with the general decoder")
     func linkEnds() throws {
         for place: Int64 in [0, 1, -1, 300, .min, .max] {
             for to in samples() {
@@ -137,7 +137,7 @@ struct FormatTests {
     }
 
     @Test(
-        "bytes that no key has are refused",
+        "malformed record and link keys are refused",
         arguments: [
             "", "03", "0300", "030100", "03020001", "0309010000000000000000", "030202", "0302010203",
             "0308FFFFFFFFFFFFFFFF", "FF00030101", "FF01", "FF",
@@ -161,7 +161,7 @@ struct FormatTests {
         }
     }
 
-    @Test("encoded values")
+    @Test("encoded index values have the bytes in FORMAT.md")
     func values() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -193,7 +193,7 @@ struct FormatTests {
         #expect(try encoded("amount") == "01020402" + hex(withUnsafeBytes(of: digits.bigEndian) { Array($0) }))
     }
 
-    @Test("the spaces of a small store")
+    @Test("the key spaces of a small store have the entries in FORMAT.md")
     func spaces() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Generations of the key-value engine")
 struct GenerationTests {
-    @Test("a generation is counted up to the highest one, and never begins again")
+    @Test("a key-value store refuses commits and loads after the highest generation")
     func highest() throws {
         let model = try musicModel()
         let store = try MemoryStoreType().create(

@@ -22,7 +22,7 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("integers")
+    @Test("index keys of integers sort as numbers")
     func integers() {
         var generator = SeededGenerator(1)
         let values =
@@ -31,7 +31,7 @@ struct IndexKeyEncodingTests {
         expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
     }
 
-    @Test("floating-point numbers, NaN last, both zeros equal")
+    @Test("index keys of doubles sort as numbers, with NaN last and equal zeros")
     func doubles() {
         var generator = SeededGenerator(2)
         let values: [Double] =
@@ -50,7 +50,7 @@ struct IndexKeyEncodingTests {
         #expect(encode(.infinity).lexicographicallyPrecedes(encode(.nan)))
     }
 
-    @Test("decimals of every size and sign")
+    @Test("index keys of decimals sort as numbers of every size and sign")
     func decimals() throws {
         var generator = SeededGenerator(3)
         var values = try [
@@ -69,7 +69,7 @@ struct IndexKeyEncodingTests {
         expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
     }
 
-    @Test("text and data: a beginning comes first, zero bytes included, whatever follows in the key")
+    @Test("index keys of text and data sort by bytes, with any suffix")
     func text() {
         var generator = SeededGenerator(4)
         var values: [[UInt8]] = [
@@ -92,7 +92,7 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("every field of a record: nulls first, descending elements the other way round")
+    @Test("index keys of each type sort with null first, or reversed if descending")
     func fields() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -143,7 +143,7 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("no key is longer than the limit, and a shortened one has exactly its length", arguments: [64, 100, 511])
+    @Test("no index key exceeds the limit, and a shortened unique key reaches it", arguments: [64, 100, 511])
     func limits(limit: Int) {
         var key = StorageKey()
         for count in 0...600 {
@@ -156,7 +156,7 @@ struct IndexKeyEncodingTests {
         }
     }
 
-    @Test("places and keys order as numbers")
+    @Test("places in keys sort as numbers")
     func places() {
         expectOrder(
             [Int64.min, -256, -1, 0, 1, 255, 256, .max],

@@ -59,7 +59,7 @@ import RoostCore
 
         private static let expectedCodes: Set<StoreError.Code> = [.corrupted, .notAStore, .unsupportedVersion]
 
-        @Test("a file cut anywhere is refused or whole, never a signal")
+        @Test("an LMDB file truncated anywhere is read whole or refused")
         func truncation() throws {
             let good = try sample()
             let directory = try directory.get()
@@ -80,7 +80,7 @@ import RoostCore
         }
 
         @Test(
-            "flipped bytes give an error or leave keys and structure whole, never a signal",
+            "a flipped byte in an LMDB file gives an error or leaves its keys whole",
             arguments: [UInt8(0x01), 0x80, 0xFF])
         func flips(mask: UInt8) throws {
             let good = try sample()
@@ -106,7 +106,7 @@ import RoostCore
             #expect(refused > 100)
         }
 
-        @Test("pages overwritten with zeros, noise or each other never cause a signal")
+        @Test("an LMDB file with overwritten pages is read or refused, never a crash")
         func pages() throws {
             let good = try sample()
             let directory = try directory.get()
@@ -136,7 +136,7 @@ import RoostCore
         }
 
         @Test(
-            "a leaf whose keys or nodes do not follow each other is refused",
+            "an LMDB leaf with misordered keys or overlapping nodes is refused",
             arguments: ["its keys are out of order", "its nodes overlap or leave a gap", "a value of 5000 bytes"])
         func leaves(reason: String) throws {
             let good = try sample()
@@ -170,7 +170,7 @@ import RoostCore
             #expect(refused > 3)
         }
 
-        @Test("an examination finds damage that came after opening")
+        @Test("findings about an LMDB file damaged while open have severity damage")
         func findings() throws {
             let good = try sample()
             let directory = try directory.get()
@@ -189,7 +189,7 @@ import RoostCore
             try storage.close()
         }
 
-        @Test("foreign, empty and strange files have codes of their own and stay as they are")
+        @Test("foreign, empty and incompatible LMDB files are refused by code and unchanged")
         func foreign() throws {
             let directory = try directory.get()
             var newer = try sample()
@@ -210,7 +210,7 @@ import RoostCore
             }
         }
 
-        @Test("what is not a file is refused and never waited for")
+        @Test("a missing file, a pipe and a directory are refused as LMDB stores")
         func notFiles() throws {
             let directory = try directory.get()
             #expect(errorCode { _ = try directory.open() } == .notFound)
@@ -226,7 +226,7 @@ import RoostCore
                 errorCode { _ = try LMDBStorage.create(path: missing, options: StoreOptions()) } == .missingDirectory)
         }
 
-        @Test("a symbolic link planted instead of LMDB's lock file is not followed")
+        @Test("a symbolic link in place of LMDB's lock file is refused and not followed")
         func plantedLink() throws {
             let directory = try directory.get()
             try directory.create().close()
@@ -236,7 +236,7 @@ import RoostCore
             #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("victim"))) == Data("victim".utf8))
         }
 
-        @Test("a replaced, removed or cut file is noticed at the next transaction")
+        @Test("an LMDB file replaced, removed or truncated is noticed by the next transaction")
         func replaced() throws {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -255,7 +255,7 @@ import RoostCore
             #expect(errorCode { try storage.write(timeoutSeconds: 0) { _ in } } == .corrupted)
         }
 
-        @Test("a store being created, replaced or examined elsewhere is busy")
+        @Test("an exclusive store lock and an open LMDB store exclude each other")
         func locked() throws {
             let directory = try directory.get()
             try directory.create().close()

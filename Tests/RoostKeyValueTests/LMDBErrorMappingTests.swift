@@ -11,10 +11,10 @@ import RoostCore
         import Darwin
     #endif
 
-    @Suite("LMDB errors")
+    @Suite("Errors of LMDB")
     struct LMDBErrorMappingTests {
         @Test(
-            "every code of the library has one of ours",
+            "each LMDB or system error maps to its store error code",
             arguments: [
                 (MDB_KEYEXIST, StoreError.Code.invalidRequest), (MDB_NOTFOUND, .notAStore),
                 (MDB_PAGE_NOTFOUND, .corrupted),
@@ -36,7 +36,7 @@ import RoostCore
             if code < 0 { #expect((error.underlying as? LMDBError)?.code == code) }
         }
 
-        @Test("no code of the library is left out")
+        @Test("each error code of LMDB has a name")
         func complete() {
             for code in MDB_KEYEXIST...MDB_LAST_ERRCODE {
                 #expect((StoreError.lmdb(code, "x", path: "/store").underlying as? LMDBError)?.name != "unknown")

@@ -62,7 +62,7 @@ import RoostCore
                 path: disk.store, options: StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0))
         }
 
-        @Test("an LMDB commit on a full disk reports the error, loses nothing, and succeeds once there is space")
+        @Test("an LMDB commit on a full disk loses nothing and succeeds once there is space")
         func commits() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
@@ -95,7 +95,7 @@ import RoostCore
             #expect(try openStorage(disk).read().entries().count == number + 1 - 9)
         }
 
-        @Test("a store can be opened on a disk without a free byte, or the error is typed")
+        @Test("an LMDB store on a full disk opens for reading only")
         func opening() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))

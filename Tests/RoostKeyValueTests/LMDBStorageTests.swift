@@ -12,7 +12,7 @@ import RoostSystem
     struct LMDBStorageTests {
         let directory = Result { try LMDBDirectory() }
 
-        @Test("keys come in byte order, a shorter one first, and each space is apart")
+        @Test("LMDB keys sort by bytes, separately in each key space")
         func order() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -27,7 +27,7 @@ import RoostSystem
             try storage.close()
         }
 
-        @Test("a cursor seeks to the first key at or after the given one, continues, and stays at the end")
+        @Test("an LMDB cursor seeks to the next key, visits entries and stays at the end")
         func cursors() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -70,7 +70,7 @@ import RoostSystem
             #expect(errorCode { _ = try reader.text("b") } == .closed)
         }
 
-        @Test("a snapshot does not change while others write, and is not waited for")
+        @Test("an LMDB snapshot neither changes nor blocks while others write")
         func isolation() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("key", "old") }
@@ -93,7 +93,7 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("a writer reads what it wrote; what it throws leaves no trace")
+        @Test("an LMDB writer reads its own writes, which an error rolls back")
         func rollback() throws {
             let storage = try directory.get().create()
             let code = errorCode {
@@ -117,7 +117,7 @@ import RoostSystem
             #expect(result == 42)
         }
 
-        @Test("deleting says whether the key was there")
+        @Test("an LMDB deletion reports whether the key existed")
         func deleting() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -127,7 +127,7 @@ import RoostSystem
             }
         }
 
-        @Test("a cursor in a write transaction continues after its current key was deleted")
+        @Test("an LMDB cursor continues after its current key is deleted")
         func deletingUnderCursor() throws {
             let storage = try directory.get().create()
             let seen = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -148,7 +148,7 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("appending takes ascending keys only")
+        @Test("appending a descending key to an LMDB storage is refused")
         func appending() throws {
             let storage = try directory.get().create()
             let code = errorCode {
@@ -164,7 +164,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("keys of 511 bytes and values of megabytes fit, longer keys and empty ones are refused")
+        @Test("LMDB keys have 1 to 511 bytes, and values can have megabytes")
         func sizes() throws {
             let storage = try directory.get().create()
             let key = String(repeating: "k", count: storage.maximumKeyByteCount)
@@ -190,7 +190,7 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("a storage that is closed while a transaction writes keeps its file open until that is done")
+        @Test("an LMDB storage closed during a write keeps its file open until the commit")
         func closedWhileWriting() throws {
             let storage = try directory.get().create()
             let (started, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -210,7 +210,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a long write becomes visible at its commit and leaves nothing when it is abandoned")
+        @Test("a long LMDB write shows at its commit and leaves nothing if abandoned")
         func longWrite() throws {
             let storage = try directory.get().create()
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -250,7 +250,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("a small map grows without the caller noticing")
+        @Test("a small LMDB map grows during a write")
         func growth() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let runs = Mutex(0)
@@ -267,7 +267,7 @@ import RoostSystem
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("growth waits for snapshots of the process and gives up in time, without harm")
+        @Test("an LMDB map that cannot grow beside a snapshot is busy, without harm")
         func growthUnderReaders() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -286,7 +286,7 @@ import RoostSystem
             after.close()
         }
 
-        @Test("a long write gets all the map it can use")
+        @Test("a long LMDB write gets a map that is large enough")
         func longWriteGrowth() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -303,7 +303,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("the map's limit is an error of its own, and nothing is lost")
+        @Test("a write beyond the maximum LMDB map throws limitExceeded and loses nothing")
         func mapLimit() throws {
             let storage = try directory.get().create(initialMap: 1 << 17, maximumMap: 1 << 20)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -319,7 +319,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("two openings in one process share the file; it closes with the last")
+        @Test("two LMDB openings in one process share a file that closes with the last")
         func sharing() throws {
             let directory = try directory.get()
             let first = try directory.create()
@@ -342,7 +342,7 @@ import RoostSystem
             try third.close()
         }
 
-        @Test("a read-only opening does not write, beside a writer or alone, and changes no byte")
+        @Test("a read-only LMDB opening changes no byte, alone or beside a writer")
         func readOnly() throws {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -370,7 +370,7 @@ import RoostSystem
             try alone.close()
         }
 
-        @Test("many threads read and write at once, each commit whole")
+        @Test("LMDB readers beside writers on many threads see only whole commits")
         func threads() async throws {
             let storage = try directory.get().create(timeout: 60)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -407,7 +407,7 @@ import RoostSystem
             reader.close()
         }
 
-        @Test("more snapshots than the file has places are busy, and fit again when some are closed")
+        @Test("LMDB snapshots beyond maxReaders are busy until others close")
         func readersFull() throws {
             let directory = try directory.get()
             try directory.create().close()
@@ -422,7 +422,7 @@ import RoostSystem
             for reader in readers { reader.close() }
         }
 
-        @Test("another process's writer is waited for and then busy")
+        @Test("an LMDB write waits for another process's writer and then is busy")
         func otherWriter() throws {
             let storage = try directory.get().create()
             // Locks belong to open files, so this is what another process looks like.
@@ -434,7 +434,7 @@ import RoostSystem
         }
 
         @Test(
-            "while the old file of a name is open in this process, the new one is busy: they would share LMDB's lock file"
+            "a replaced LMDB file is busy while the old one is open in the process"
         )
         func replacedWhileOpen() throws {
             let directory = try directory.get()
@@ -451,7 +451,7 @@ import RoostSystem
             #expect(try directory.open().read().entries() == ["a=1"])
         }
 
-        @Test("a hard link planted instead of LMDB's lock file is refused, and its file stays unchanged")
+        @Test("a hard link in place of LMDB's lock file is refused and unchanged")
         func plantedHardLink() throws {
             let directory = try directory.get()
             try directory.create().close()
@@ -466,7 +466,7 @@ import RoostSystem
             _ = try directory.open()
         }
 
-        @Test("an unpublished storage is flushed by sync")
+        @Test("an unpublished LMDB storage is flushed by sync")
         func unpublished() throws {
             let directory = try directory.get()
             let storage = try directory.create(isUnpublished: true)

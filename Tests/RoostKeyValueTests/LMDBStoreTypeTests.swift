@@ -49,7 +49,7 @@ import RoostCore
             return try snapshot.count(FetchRequest("Note"))
         }
 
-        @Test("a created store is opened, keeps what is committed, and is one file when closed")
+        @Test("a created LMDB store keeps its commits and is one file when closed")
         func creation() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
@@ -73,7 +73,7 @@ import RoostCore
             #expect(try directory.names == ["store", "store.lock"])
         }
 
-        @Test("creation refuses what exists and leaves it alone")
+        @Test("an LMDB store is not created over a file, without a directory or read-only")
         func existing() throws {
             let (directory, location) = (try directory.get(), try location())
             try directory.write(Data("mine".utf8))
@@ -91,7 +91,7 @@ import RoostCore
             #expect(try directory.names == ["store"])
         }
 
-        @Test("a store of another model is refused")
+        @Test("an LMDB store of another model is refused")
         func otherModel() throws {
             let location = try location()
             try type.create(location, model: try model(), options: options()).close()
@@ -102,7 +102,7 @@ import RoostCore
         }
 
         @Test(
-            "a store of another version of the format is refused, whatever is in it, and stays as it is",
+            "an LMDB store of another format version is refused and unchanged",
             arguments: [1, 4])
         func otherFormat(version: Int) throws {
             let type = LMDBStoreType()
@@ -126,7 +126,7 @@ import RoostCore
             #expect(try directory.get().bytes() == before)
         }
 
-        @Test("destroying removes everything, needs the store closed, and spares other files")
+        @Test("destroying an LMDB store removes its files, unless it is open or foreign")
         func destruction() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
@@ -143,7 +143,7 @@ import RoostCore
             #expect(try directory.names == ["store"])
         }
 
-        @Test("replacing puts a finished store at the location of another")
+        @Test("replacing an LMDB store gives a closed store another location")
         func replacing() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let old = try type.create(location, model: try model(), options: options())
@@ -173,7 +173,7 @@ import RoostCore
             #expect(errorCode { try type.replace(new, with: location, overwriting: true) } == .notFound)
         }
 
-        @Test("a handle on a store that was replaced on disk throws storeReplaced")
+        @Test("an open LMDB store throws storeReplaced after its file was replaced")
         func replacedWhileOpen() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let store = try type.create(location, model: try model(), options: options())
@@ -184,7 +184,7 @@ import RoostCore
             try store.close()
         }
 
-        @Test("opening waits while the file that had the name before is open in this process")
+        @Test("opening an LMDB store waits while the file that it replaced is open")
         func openedAfterReplacement() throws {
             let (location, new) = (try location(), try self.location("new"))
             let old = try type.create(location, model: try model(), options: options())
@@ -213,7 +213,7 @@ import RoostCore
             #expect(try result.withLock { $0 }?.get() == 1)
         }
 
-        @Test("a bulk load into an unpublished store, in parts, is complete and sound")
+        @Test("a bulk load into an unpublished LMDB store is complete and sound")
         func bulkLoad() throws {
             let location = try location()
             var unpublished = options()
@@ -238,7 +238,7 @@ import RoostCore
             try again.close()
         }
 
-        @Test("temporary files of a crashed creation are swept when the store is opened")
+        @Test("opening an LMDB store removes temporary files of a crashed creation")
         func sweeping() throws {
             let (directory, location) = (try directory.get(), try location())
             try type.create(location, model: try model(), options: options()).close()
@@ -250,7 +250,7 @@ import RoostCore
         }
 
         @Test(
-            "options are checked and a mistyped one is named",
+            "an unknown or invalid option of an LMDB store is refused with a hint",
             arguments: [
                 (["mapsize": "1"], "mapSize"), (["mapSize": "many"], "1048576"), (["maxReaders": "0"], "2"),
                 (["synchronous": "off"], "maxReaders"),
@@ -269,7 +269,7 @@ import RoostCore
         }
 
         #if canImport(Glibc)
-            @Test("a store in a directory that may not be written is read without locks", .enabled(if: geteuid() == 0))
+            @Test("an LMDB store in a read-only directory is read without locks", .enabled(if: geteuid() == 0))
             func readOnlyDirectory() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
@@ -297,7 +297,7 @@ import RoostCore
                 try reading.close()
             }
 
-            @Test("LMDB's lock file of another user does not prevent reading", .enabled(if: geteuid() == 0))
+            @Test("an LMDB lock file of another user does not prevent reading", .enabled(if: geteuid() == 0))
             func lockFileOfAnother() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
@@ -315,7 +315,7 @@ import RoostCore
             }
         #endif
 
-        @Test("a store whose lock file is removed while it is open throws storeReplaced")
+        @Test("an open LMDB store throws storeReplaced after its lock file was removed")
         func removedLockFile() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Links and references of the key-value engine")
 struct LinkTests {
-    @Test("a many-to-many relationship walks from both ends")
+    @Test("a many-to-many relationship is read from both ends")
     func bothEnds() throws {
         let test = try TestStore()
         try test.fill()
@@ -22,7 +22,7 @@ struct LinkTests {
                 == [Link(1, 2), Link(2, 1)])
     }
 
-    @Test("places order the links of each end, and adding again replaces them")
+    @Test("places sort the links of each end, and adding a link again moves it")
     func ordered() throws {
         let test = try TestStore()
         try test.fill()
@@ -42,7 +42,7 @@ struct LinkTests {
         _ = try test.digest()
     }
 
-    @Test("a relationship that is its own inverse is stored once and leads both ways")
+    @Test("links of a relationship that is its own inverse are stored once")
     func reflexive() throws {
         let test = try TestStore()
         try test.fill()
@@ -77,7 +77,7 @@ struct LinkTests {
                 == Link(3, 2, order: 1, inverseOrder: 0))
     }
 
-    @Test("a derived to-many relationship follows the references and their order")
+    @Test("a derived to-many relationship follows the references and their places")
     func derived() throws {
         let test = try TestStore()
         try test.fill()
@@ -105,7 +105,7 @@ struct LinkTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("deleting an object removes its links at both ends, and references to it stay")
+    @Test("deleting an object removes its links and keeps references to it")
     func deleting() throws {
         let test = try TestStore()
         try test.fill()
@@ -123,7 +123,7 @@ struct LinkTests {
         #expect(try test.findings() == [])
     }
 
-    @Test("a link to an object that does not exist after the change is refused")
+    @Test("a link to an object that does not exist after the commit is refused")
     func ends() throws {
         let test = try TestStore()
         try test.fill()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Pinned bytes")
 struct PinnedBytesTests {
-    @Test("show what was set last, at one place, whatever its length")
+    @Test("pinned bytes of any length show the last value at a stable address")
     func setting() {
         let pinned = PinnedBytes()
         #expect(pinned.bytes.isEmpty)

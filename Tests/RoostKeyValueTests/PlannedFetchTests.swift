@@ -9,7 +9,7 @@ import Testing
 /// Fetches through indexes, compared with the same fetches by reading everything.
 @Suite("Planned fetches")
 struct PlannedFetchTests {
-    @Test("an index never changes an answer", arguments: 0..<24)
+    @Test("random fetches through indexes find the same objects as a scan", arguments: 0..<24)
     func answers(seed: Int) throws {
         var generator = SeededGenerator(UInt64(seed) + 1)
         let sample = try PlanSample(count: 150, &generator)
@@ -27,7 +27,7 @@ struct PlannedFetchTests {
         #expect(used.count > 20)
     }
 
-    @Test("the order of an index is that of a request, whatever its direction and however long its values")
+    @Test("a sorted fetch takes its order from an index, in both directions")
     func order() throws {
         var generator = SeededGenerator(77)
         let sample = try PlanSample(count: 400, &generator)
@@ -48,7 +48,7 @@ struct PlannedFetchTests {
 }
 
 extension PlannedFetchTests {
-    @Test("an index does not give the order of folded text or of other objects")
+    @Test("an order by folded text or through a relationship uses no index")
     func otherOrders() throws {
         var generator = SeededGenerator(78)
         let sample = try PlanSample(count: 100, &generator)
@@ -63,7 +63,7 @@ extension PlannedFetchTests {
 }
 
 extension PlannedFetchTests {
-    @Test("lists of values of a compound index meet in an order without giving an object twice")
+    @Test("lists of values in a compound index give each object once, in order")
     func lists() throws {
         var generator = SeededGenerator(79)
         let sample = try PlanSample(count: 300, &generator)
@@ -112,7 +112,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "equality, a prefix, a range and a list visit what matches",
+        "a fetch through an index visits only what matches",
         arguments: [
             ("equality", FetchRequest.Predicate.equal("number", to: .int(77))),
             ("unique", .equal("code", to: "c500")),
@@ -147,7 +147,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "an order by index visits no more than offset and limit reach",
+        "a fetch in index order visits only as far as offset and limit reach",
         arguments: [
             FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20),
             FetchRequest("Thing", sortedBy: [.init("number", ascending: false)], limit: 10, offset: 20),
@@ -169,7 +169,7 @@ struct FetchVisitTests {
         #expect(visited <= reach + 100, "\(plan)")
     }
 
-    @Test("a condition without an index visits everything")
+    @Test("a condition without an index visits every object")
     func scan() throws {
         let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", to: .int(1))))
         #expect(visited == Self.count)
@@ -192,7 +192,7 @@ struct FetchVisitTests {
         #expect(mixed.access == [.index("byNumber"), .relationship("Thing.group")])
     }
 
-    @Test("a condition that nothing meets visits nothing")
+    @Test("a condition that no object can meet visits nothing")
     func nothing() throws {
         let (found, visited, plan) = try visits(
             FetchRequest("Thing", where: .less("number", than: .int(3)) && .greater("number", than: .double(4.5))))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Snapshots, keys and checks of the key-value engine")
 struct SnapshotTests {
-    @Test("a snapshot keeps showing its commit, a later one shows the next")
+    @Test("a key-value snapshot does not show later commits")
     func consistency() throws {
         let test = try TestStore()
         try test.fill()
@@ -25,7 +25,7 @@ struct SnapshotTests {
         #expect(code { _ = try old.ids(of: "Artist") } == .closed)
     }
 
-    @Test("records page after an ID, and are read by ID in the order asked for")
+    @Test("records are read after an ID, or by IDs in the requested order")
     func paging() throws {
         let test = try TestStore()
         try test.fill()
@@ -39,7 +39,7 @@ struct SnapshotTests {
         #expect(try snapshot.ids(of: "Chart") == [])
     }
 
-    @Test("fetches answer alike by index and by scan")
+    @Test("fetches by index and by scan find the expected objects")
     func fetching() throws {
         let test = try TestStore()
         try test.fill()
@@ -84,7 +84,7 @@ struct SnapshotTests {
             code { _ = try snapshot.fetch(FetchRequest("Artist", where: .equal("name", to: 1))) } == .invalidRequest)
     }
 
-    @Test("reserved keys never come twice, block by block, and what is left is given back")
+    @Test("reserved keys never repeat, and unused ones are returned on close")
     func reserving() throws {
         let test = try TestStore()
         #expect(try test.snapshot().lastKey(of: "Artist") == 0)
@@ -111,7 +111,7 @@ struct SnapshotTests {
         #expect(try MetaSpace.readLastKey(root: genre, after) == 1)
     }
 
-    @Test("reservations of many threads and two openings do not overlap")
+    @Test("key reservations of many threads and two openings do not overlap")
     func reservingTogether() async throws {
         let type = MemoryStoreType()
         let location = StoreLocation(type: "memory", path: "reserving-\(UUID())")
@@ -147,7 +147,7 @@ struct SnapshotTests {
         return StorageKey(cursor.key)
     }
 
-    @Test("an entry that is missing is found in every space", arguments: KeySpace.allCases.filter { $0 != .meta })
+    @Test("a check finds a missing entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
     func missing(space: KeySpace) throws {
         let test = try TestStore()
         try test.fill()
@@ -157,7 +157,7 @@ struct SnapshotTests {
         #expect(try !test.findings().isEmpty)
     }
 
-    @Test("an entry too many is found in every space", arguments: KeySpace.allCases.filter { $0 != .meta })
+    @Test("a check finds a surplus entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
     func surplus(space: KeySpace) throws {
         let test = try TestStore()
         try test.fill()
@@ -176,7 +176,7 @@ struct SnapshotTests {
     ///
     /// Damage that only the checksum shows is found only if the storage is not trusted.
     @Test(
-        "a damaged record costs only itself, is named, and is a finding",
+        "a damaged record is named, and the records after it are read",
         arguments: [(-1, false), (14, false), (14, true)])
     func damaged(place: Int, isTrusted: Bool) throws {
         let test = try TestStore(isTrusted: isTrusted)
@@ -212,7 +212,9 @@ struct SnapshotTests {
         #expect(code { try test.commit { try $0.update(test.artist(2), version: 1, values: [:]) } } == .corrupted)
     }
 
-    @Test("damaged metadata are refused", arguments: ["format", "uuid", "type", "model", "user", "tally"])
+    @Test(
+        "a key-value store with damaged metadata is refused",
+        arguments: ["format", "uuid", "type", "model", "user", "tally"])
     func damagedMetadata(name: String) throws {
         let test = try TestStore()
         try test.fill()
@@ -232,7 +234,7 @@ struct SnapshotTests {
                 == .corrupted)
     }
 
-    @Test("foreign, newer and other-model stores are told apart")
+    @Test("foreign, newer and mismatched key-value stores are refused by code")
     func opening() throws {
         let location = StoreLocation(type: "memory", path: "")
         let type = MemoryStoreType()
@@ -272,7 +274,7 @@ struct SnapshotTests {
         #expect(unknown?.message.contains("'telepathy'") == true)
     }
 
-    @Test("named stores are shared and survive closing; unnamed ones are new each time")
+    @Test("a named memory store survives closing; an unnamed one is private")
     func names() throws {
         let type = MemoryStoreType()
         let model = try musicModel()

@@ -6,7 +6,7 @@ import Testing
 #if LMDB
     import RoostLMDB
 
-    @Suite("Writing to storages")
+    @Suite("Writes to key-value storages")
     struct StorageWriterTests {
         private let directory = Result { try LMDBDirectory() }
 
@@ -63,7 +63,9 @@ import Testing
             }
         }
 
-        @Test("changes in any order agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>)
+        @Test(
+            "random writes to LMDB and memory storages agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>
+        )
         func random(seed: UInt64) throws {
             let (file, memory) = (try directory.get().create(), MemoryStorage())
             for storage in [file, memory] as [any OrderedKeyValueStorage] {
@@ -73,7 +75,7 @@ import Testing
             }
         }
 
-        @Test("what was deleted to the last key can be written again in the same transaction")
+        @Test("keys deleted in an LMDB transaction can be written again in it")
         func emptied() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -102,7 +104,7 @@ import Testing
             try write.commit()
         }
 
-        @Test("a load in order leaves room in the pages of an index, and nothing else")
+        @Test("a sorted LMDB load leaves room in the pages of indexes only")
         func room() throws {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -123,7 +125,7 @@ import Testing
             #expect(roomy * 3 < full * 2, "\(roomy) and \(full)")
         }
 
-        @Test("new records with ascending keys fill the pages, commit after commit")
+        @Test("new records with ascending keys fill LMDB pages over several commits")
         func ascending() throws {
             let directory = try directory.get()
             let storage = try directory.create()
@@ -148,7 +150,7 @@ import Testing
             #expect(try storage.integrityFindings().isEmpty)
         }
 
-        @Test("placeholders are never seen by the transaction that loads")
+        @Test("placeholders of a sorted LMDB load are invisible to its transaction")
         func unseen() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in

@@ -62,9 +62,9 @@ extension KeyValueReader {
     }
 }
 
-@Suite("The B+tree in memory")
+@Suite("B+trees in memory")
 struct TreeTests {
-    @Test("random changes agree with a sorted array, and old snapshots stay as they were", arguments: 1...6)
+    @Test("random changes to a B+tree and its snapshots agree with a sorted array", arguments: 1...6)
     func random(seed: UInt64) throws {
         var generator = SeededGenerator(seed)
         let storage = MemoryStorage()
@@ -131,7 +131,7 @@ struct TreeTests {
         }
     }
 
-    @Test("keys that come before all others, one after the other, are found again", arguments: [1, 8, 600])
+    @Test("keys inserted in descending order into a B+tree are found and deleted", arguments: [1, 8, 600])
     func descending(byteCount: Int) throws {
         let storage = MemoryStorage()
         var expected = SortedArray()
@@ -164,7 +164,7 @@ struct TreeTests {
         #expect(try storage.read().entries(.links) == SortedArray())
     }
 
-    @Test("appending in order fills pages, and refuses a key that is not last")
+    @Test("appending in order fills B+tree pages and refuses other keys")
     func appending() throws {
         let storage = MemoryStorage()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -187,7 +187,7 @@ struct TreeTests {
         #expect(failure == .invalidRequest)
     }
 
-    @Test("a cursor of a write transaction continues after its key when entries change")
+    @Test("a B+tree cursor continues after its key when entries change")
     func cursorAcrossWrites() throws {
         let storage = MemoryStorage()
         let left = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -212,7 +212,7 @@ struct TreeTests {
         #expect(try storage.integrityFindings() == [])
     }
 
-    @Test("writers queue, and one that waits too long gets busy; readers do not wait")
+    @Test("a second B+tree writer waits and is busy; readers do not wait")
     func queueing() throws {
         let storage = MemoryStorage()
         let long = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -228,7 +228,7 @@ struct TreeTests {
         #expect(wasThere)
     }
 
-    @Test("a long write that is released without a commit leaves nothing and admits the next writer")
+    @Test("a long B+tree write released without commit leaves nothing")
     func letGo() throws {
         let storage = MemoryStorage()
         do {
@@ -241,7 +241,7 @@ struct TreeTests {
         #expect(!found)
     }
 
-    @Test("a thousand writers on many threads lose nothing, and readers see whole commits")
+    @Test("a thousand B+tree writes on threads are kept, and readers see whole commits")
     func threads() async throws {
         let storage = MemoryStorage()
         try await withThrowingTaskGroup(of: Void.self) { group in
