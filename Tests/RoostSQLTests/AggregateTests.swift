@@ -49,7 +49,7 @@ struct AggregateTests {
     }
 
     @Test(
-        "what the database adds up is what the records add up to, beyond 64 bits too", arguments: 0..<8 as Range<UInt64>
+        "aggregates that SQLite computes equal those computed from the records", arguments: 0..<8 as Range<UInt64>
     )
     func agreement(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
@@ -70,7 +70,7 @@ struct AggregateTests {
         }
     }
 
-    @Test("the database answers where it decides the predicate, and only then")
+    @Test("SQLite computes an aggregate only where it decides the predicate")
     func answering() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -112,7 +112,7 @@ struct AggregateTests {
         #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
     }
 
-    @Test("aggregate rows of a closed snapshot throw")
+    @Test("aggregate rows of a closed SQLite snapshot throw closed")
     func closing() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

@@ -36,7 +36,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "a row is damaged whichever of its columns changes",
+        "a row with any changed column is damaged",
         arguments: [
             "_version = 0", "_version = 7", "_checksum = _checksum + 1", "title = 'x'", "title = NULL", "i64 = -i64",
             "cover = X'00'", "place = 1", "length = 0.5",
@@ -56,7 +56,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "metadata that another program changed are refused when the store is opened",
+        "metadata that another program changed are refused",
         arguments: ["model", "user", "storeUUID"])
     func metadata(name: String) throws {
         try create()
@@ -75,7 +75,7 @@ struct ChecksumTests {
         #expect(error == .corrupted)
     }
 
-    @Test("a last key that another program changed is refused, so that no key is given out twice")
+    @Test("a changed last key is refused, so that no key is given twice")
     func lastKeys() throws {
         try create()
         try Shell.run("UPDATE _roost_keys SET last = last - 1", on: directory.file("a"))
@@ -89,7 +89,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "a model without the entities that the store was made with is refused, with a right checksum too",
+        "a stored model without the store's entities is refused, even with its checksum",
         arguments: [2, 3])
     func otherModel(formatVersion: Int) throws {
         if formatVersion == 2 { try copyFixture() } else { try create() }
@@ -104,7 +104,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "no commit adds to a tally that cannot be, whichever row it is in",
+        "a commit that changes an impossible tally is refused",
         arguments: ["9223372036854775807", "-9223372036854775807 - 1", "-1"], ["number = 0", "number > 0", "TRUE"])
     func tallies(count: String, rows: String) throws {
         try create()
@@ -148,7 +148,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "rows and links never come out of order, whatever the order of the pages",
+        "rows and links are never read out of order from exchanged pages",
         arguments: ["Track", "Album_similar"])
     func exchangedPages(table: String) throws {
         try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
@@ -186,7 +186,7 @@ struct ChecksumTests {
         #expect(try damaged.integrityFindings().contains { $0.severity == .damage })
     }
 
-    @Test("a value that is too large to be read is a finding, and the check examines the rest")
+    @Test("a check reports a value above maximumValueBytes and examines the rest")
     func largeValue() throws {
         let large = StoreOptions(typeOptions: ["maximumValueBytes": "\(4 << 20)"])
         try create(options: large)
@@ -219,7 +219,7 @@ struct ChecksumTests {
 
     // MARK: Accepting
 
-    @Test("a row with a key that no object has is damage, and is not accepted", arguments: [-5, 0, Int.min])
+    @Test("a row with an impossible key is damage and cannot be accepted", arguments: [-5, 0, Int.min])
     func impossibleKeys(key: Int) throws {
         try create()
         let store = try #require(try open() as? any ChangeAcceptingStore)
@@ -237,7 +237,7 @@ struct ChecksumTests {
         try store.close()
     }
 
-    @Test("what another program changed is accepted as it was shown, and the store is sound then")
+    @Test("changes of another program are accepted only as they were shown")
     func accept() throws {
         try create()
         let path = directory.file("a")
@@ -277,7 +277,7 @@ struct ChecksumTests {
     }
 
     @Test(
-        "what no store can hold is not accepted, and nothing is changed",
+        "a change that no store can hold is not accepted",
         arguments: [
             "UPDATE Track SET i16 = 99999 WHERE _id = 2", "UPDATE Track SET _entity = 77 WHERE _id = 2",
             "UPDATE Track SET token = X'00' WHERE _id = 2",
@@ -298,7 +298,7 @@ struct ChecksumTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("an index that does not match its table is damage, which is not accepted as a change")
+    @Test("an index that differs from its table is damage and cannot be accepted")
     func damagedIndex() throws {
         try create()
         let path = directory.file("a")
@@ -328,7 +328,7 @@ struct ChecksumTests {
         try FileManager.default.copyItem(at: fixture, to: URL(fileURLWithPath: directory.file("a")))
     }
 
-    @Test("a store of format version 2 is read, verified and written, and stays one of version 2")
+    @Test("a store of format version 2 is read and written in that version")
     func formatVersion2() throws {
         try copyFixture()
         let store = try open()
@@ -357,7 +357,7 @@ struct ChecksumTests {
         try damaged.close()
     }
 
-    @Test("a store of a newer format is refused by the number of its version")
+    @Test("an SQLite store of a newer format is refused with its version number")
     func newerFormat() throws {
         try create()
         try Shell.run("PRAGMA user_version = 5", on: directory.file("a"))

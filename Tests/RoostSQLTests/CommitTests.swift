@@ -26,7 +26,7 @@ struct CommitTests {
         return try #require(failure)
     }
 
-    @Test("a stale version is a conflict that shows the current record and writes nothing")
+    @Test("a commit with stale versions lists the current records and writes nothing")
     func conflict() throws {
         let (a, b, c) = (ObjectID("Album", key: 1), ObjectID("Album", key: 2), ObjectID("Album", key: 3))
         try store.change {
@@ -51,7 +51,7 @@ struct CommitTests {
         #expect(try conflict.conflicts.map { try $0.current?.value("title") } == ["A", nil, "b"])
     }
 
-    @Test("an update that keeps a reference to an entity with subentities keeps its entity")
+    @Test("an update that keeps a polymorphic reference keeps the entity that it names")
     func keptPolymorphicReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
@@ -82,7 +82,7 @@ struct CommitTests {
         try store.close()
     }
 
-    @Test("more is removed than a store knew of, after another one inserted it")
+    @Test("an SQLite store deletes objects that another opening inserted")
     func staleTallies() throws {
         try store.change { try $0.insert(ObjectID("Album", key: 1), values: [:]) }
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
@@ -97,7 +97,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("updates in any order change and keep indexed values, and the indexes with them")
+    @Test("updates in reverse key order keep values and indexes of an SQLite store")
     func indexedUpdates() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
@@ -136,7 +136,7 @@ struct CommitTests {
         }
     }
 
-    @Test("conflicts are told in the order of the change set, whatever the order of keys")
+    @Test("conflicts are listed in the order of the change set")
     func conflictOrder() throws {
         let ids = [
             ObjectID("Track", key: 3), ObjectID("Album", key: 2), ObjectID("Track", key: 1), ObjectID("Album", key: 1),
@@ -146,7 +146,7 @@ struct CommitTests {
         #expect(conflict.conflicts.map(\.id) == ids)
     }
 
-    @Test("a key is taken in the whole hierarchy")
+    @Test("a key can be inserted once in a whole hierarchy")
     func duplicate() throws {
         try store.change { try $0.insert(ObjectID("Singer", key: 5), values: [:]) }
         #expect(try failure { try $0.insert(ObjectID("Drummer", key: 5), values: [:]) }.code == .duplicateObject)
@@ -158,7 +158,7 @@ struct CommitTests {
     }
 
     @Test(
-        "an insertion with a taken key names the object, wherever it is among others, and inserts none of them",
+        "a commit that inserts an existing key names the object and inserts nothing",
         arguments: [0, 30, 59])
     func takenKey(position: Int64) throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 100 + position), values: ["name": "old"]) }
@@ -170,7 +170,7 @@ struct CommitTests {
         #expect(try store.records("Tag").count == 1)
     }
 
-    @Test("a key that is taken is told before a unique value that is")
+    @Test("an existing key is reported before an existing unique value")
     func takenKeyAndValue() throws {
         try store.change {
             try $0.insert(ObjectID("Singer", key: 1), values: ["name": "A"])
@@ -182,7 +182,7 @@ struct CommitTests {
             try failure { try $0.insert(ObjectID("Drummer", key: 2), values: ["name": "B"]) }.code == .duplicateObject)
     }
 
-    @Test("tallies and generation count each commit once, whichever of two openings made it, and none that failed")
+    @Test("two openings count each commit once, and failed commits not at all")
     func tallies() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: store.model))
         defer { try? other.close() }
@@ -212,7 +212,7 @@ struct CommitTests {
         #expect(try other.findings() == [])
     }
 
-    @Test("every pair that would collide is listed, and values may change hands in one commit")
+    @Test("a commit lists each collision of unique values, and may swap such values")
     func constraints() throws {
         let (a, b) = (ObjectID("Singer", key: 1), ObjectID("Drummer", key: 2))
         try store.change {
@@ -249,7 +249,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("links need both ends, replace their places, and go with their objects")
+    @Test("links need both ends, move when added again, and vanish with an object")
     func links() throws {
         let tags = RelationshipName("Album", name: "tags")
         let albums = RelationshipName("Tag", name: "albums")
@@ -275,7 +275,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("links of a relationship that is its own inverse are kept once and seen from both ends")
+    @Test("links of a relationship that is its own inverse are read from both ends")
     func reflexive() throws {
         let similar = RelationshipName("Album", name: "similar")
         try store.change {
@@ -292,7 +292,7 @@ struct CommitTests {
         #expect(try store.findings() == [])
     }
 
-    @Test("a to-many is read from its to-one inverse in its order")
+    @Test("a derived to-many relationship is read in the order of its places")
     func derived() throws {
         let tracks = RelationshipName("Album", name: "tracks")
         try store.change {
@@ -310,7 +310,7 @@ struct CommitTests {
         #expect(code { _ = try store.links(tracks) } == .invalidRequest)
     }
 
-    @Test("versions count up, the generation too, and metadata are set and removed")
+    @Test("each commit with a change raises the generation, and each update a version")
     func versions() throws {
         let id = ObjectID("Album", key: 1)
         #expect(try store.change { try $0.insert(id, values: [:]) }.generation.number == 1)
@@ -326,7 +326,7 @@ struct CommitTests {
         #expect(try store.digest() == StoreDigest(objectCount: 0, linkCount: 0, sum: 0))
     }
 
-    @Test("reserved keys are never given twice, also by two openers, and never those of inserted objects")
+    @Test("reserved keys are never given twice, even by two openings")
     func keys() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         var given: Set<Int64> = []
@@ -351,7 +351,7 @@ struct CommitTests {
         try other.close()
     }
 
-    @Test("a snapshot does not see later commits, and nothing works after the end")
+    @Test("an SQLite snapshot shows no later commits and throws closed after its end")
     func snapshots() throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let snapshot = try store.snapshot()
@@ -374,7 +374,7 @@ struct CommitTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("records are read by key, after a key, and by IDs in the order of the IDs")
+    @Test("records of a hierarchy are read by key, or by IDs in the requested order")
     func reading() throws {
         try store.change {
             for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", key: Int64(key)), values: [:]) }

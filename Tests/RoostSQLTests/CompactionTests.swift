@@ -4,11 +4,11 @@ import RoostFiles
 import RoostSQLite
 import Testing
 
-@Suite("Compacting an SQLite store in its file")
+@Suite("Compaction of SQLite stores")
 struct CompactionTests {
     private static let count: Int64 = 60_000
 
-    @Test("is refused when the file gets another name meanwhile, and the file stays as it was")
+    @Test("compacting an SQLite file that gets a second name is refused")
     func otherName() throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()

@@ -9,7 +9,7 @@ import Testing
 struct DamageTests {
     /// Whatever happens to a file, the answer is an error of ours, the right data, or a finding;
     /// never a signal.
-    @Test("flipped bytes and cut files are noticed", arguments: 0..<4)
+    @Test("a damaged SQLite file gives an error, a finding or the right data", arguments: 0..<4)
     func damage(part: Int) throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()

@@ -6,7 +6,7 @@ import Testing
 @testable import RoostSQLite
 
 /// Stores as a killed process leaves them, with their last commits in the log.
-@Suite("A log that was left beside its store")
+@Suite("Damaged write-ahead logs")
 struct DamagedLogTests {
     private let directory: TemporaryDirectory
     private let type = SQLiteStoreType()
@@ -46,7 +46,7 @@ struct DamagedLogTests {
         try? FileManager.default.removeItem(atPath: directory.file("w-shm"))
     }
 
-    @Test("a flipped bit that hides acknowledged commits is refused, for readers and writers, and nothing is changed")
+    @Test("a flipped bit that hides acknowledged commits is refused, and nothing is changed")
     func refused() throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
@@ -101,7 +101,7 @@ struct DamagedLogTests {
     }
 
     @Test(
-        "a damaged log is refused also while others open the store, and nothing is changed", arguments: [true, false])
+        "a damaged log is refused even when several openers come at once", arguments: [true, false])
     func openedAtOnce(isReadOnly: Bool) throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
@@ -135,7 +135,7 @@ struct DamagedLogTests {
         try store.close()
     }
 
-    @Test("a flipped bit in the salts of the last commit is refused")
+    @Test("a flipped bit in the salts of a log's last commit is refused")
     func salts() throws {
         let (log, ends) = try leaveLog()
         for offset in 8..<16 {
@@ -148,7 +148,7 @@ struct DamagedLogTests {
         }
     }
 
-    @Test("of a log without a header no notice says that it holds commits")
+    @Test("a log of zeros causes no notice and no finding")
     func zeros() throws {
         _ = try leaveLog()
         try type.open(directory.location("w"), options: StoreOptions()).close()
@@ -161,7 +161,7 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("two writers that do not flush each commit, or do again, may mark the store at once")
+    @Test("two writers may set or remove the unflushed mark of a store at once")
     func marks() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
@@ -183,7 +183,7 @@ struct DamagedLogTests {
         for store in stores { try store.close() }
     }
 
-    @Test("what the message advises brings the commits before the damage back")
+    @Test("cutting a damaged log as the message advises recovers the earlier commits")
     func advice() throws {
         let (log, ends) = try leaveLog()
         var damaged = log
@@ -201,7 +201,7 @@ struct DamagedLogTests {
         try store.close()
     }
 
-    @Test("damage to the last commit, or a torn one, is a notice and a warning")
+    @Test("a torn or damaged last commit in a log is a notice and a warning")
     func unfinished() throws {
         let (log, ends) = try leaveLog()
         for (bytes, comment) in [
@@ -220,7 +220,7 @@ struct DamagedLogTests {
         }
     }
 
-    @Test("a reader says that file and log belong together, and leaves both as they are")
+    @Test("a reader reports that file and log belong together, and changes neither")
     func belonging() throws {
         let (log, _) = try leaveLog()
         let file = try directory.bytes("w")
@@ -240,7 +240,7 @@ struct DamagedLogTests {
         #expect(try directory.names == ["w", "w.lock"])
     }
 
-    @Test("a reader removes a log that is in the file already, without writing to the file")
+    @Test("a reader removes a log that the file already contains")
     func moved() throws {
         let (log, _) = try leaveLog()
         let store = try type.open(directory.location("w"), options: StoreOptions())
@@ -257,7 +257,7 @@ struct DamagedLogTests {
         #expect(try FileIdentity(at: directory.file("w")).isUnchanged(since: before))
     }
 
-    @Test("of a store that is written without flushes the same is a notice, until a writer that flushes has it alone")
+    @Test("damage to an unflushed log is a notice until a flushing writer has opened it")
     func unflushed() throws {
         let (log, ends) = try leaveLog("w", ["synchronous": "normal"])
         var damaged = log
@@ -294,7 +294,7 @@ struct DamagedLogTests {
                 == .corrupted)
     }
 
-    @Test("a writer that closes beside a reader brings the log into the file; the last reader leaves none")
+    @Test("a writer that closes beside a reader moves the log into the file")
     func closingBesideReader() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
@@ -313,7 +313,7 @@ struct DamagedLogTests {
     }
 
     @Test(
-        "where a reader looks at an older state the file stays what it was, and the next reader says where the last commits are"
+        "a log kept for an older snapshot is reported to the next reader"
     )
     func closingBesideOldSnapshot() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
@@ -341,7 +341,7 @@ struct DamagedLogTests {
         #expect(try directory.names == ["alone", "alone.lock", "s", "s.lock"])
     }
 
-    @Test("a reader that looks at the newest state to the end leaves no log, because all of it is in the file")
+    @Test("a writer that closes beside a snapshot of the newest state leaves no log")
     func closingBesideNewSnapshot() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
@@ -359,7 +359,7 @@ struct DamagedLogTests {
 }
 
 /// A file that is read without a log, under a lock on the file itself.
-@Suite("A lock on an SQLite file itself")
+@Suite("Locks on SQLite files")
 struct SQLiteFileLockTests {
     private let directory: TemporaryDirectory
     private let type = SQLiteStoreType()
@@ -371,7 +371,7 @@ struct SQLiteFileLockTests {
         try store.close()
     }
 
-    @Test("keeps every connection out, is held by many at once, and is refused while a connection is open")
+    @Test("read locks on an SQLite file exclude writers, and a writer excludes them")
     func exclusion() throws {
         let path = directory.file("s")
         #expect(!SQLiteFileLock.isHeld(at: path))
@@ -396,7 +396,7 @@ struct SQLiteFileLockTests {
         #expect(try directory.names == ["s", "s.lock"])
     }
 
-    @Test("openings beside a writer keep no handle each", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
+    @Test("readers opened beside an SQLite writer keep no handles", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
     func handles() throws {
         let path = directory.file("s")
         let writer = try type.open(directory.location("s"), options: StoreOptions())

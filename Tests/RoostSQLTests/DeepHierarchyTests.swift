@@ -23,7 +23,7 @@ struct DeepHierarchyTests {
             })
     }
 
-    @Test("the reading plan of an entity is made when it is asked for")
+    @Test("the reading plan of an entity is created on first use")
     func plans() throws {
         let model = try model()
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
@@ -37,7 +37,7 @@ struct DeepHierarchyTests {
         #expect(schema.reading[root] === schema.reading[root] && schema.reading.madeCount == 2)
     }
 
-    @Test("objects of the first, a middle and the last level are inserted, read and updated")
+    @Test("objects at each level of a deep hierarchy are inserted, read and updated")
     func objects() throws {
         let directory = try TemporaryDirectory()
         let (type, location, model) = (SQLiteStoreType(), directory.location("s"), try model())

@@ -19,7 +19,7 @@ private struct LeastDialect: SQLDialect {
     var floatingType: String { "double precision" }
 }
 
-@Suite("The SQL engine knows no database")
+@Suite("SQL dialects")
 struct DialectTests {
     /// Words of SQLite that no other database has, or that mean something else there.
     private static let words = [
@@ -27,7 +27,7 @@ struct DialectTests {
         #"\bstrict\b"#, #" is not \\\("#, #"\?[0-9\\]"#, #"\bx'"#,
     ]
 
-    @Test("no text of its sources has a word of SQLite's")
+    @Test("no string in the sources of the SQL engine is specific to SQLite")
     func sources() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Engines/RoostSQL")
@@ -47,7 +47,7 @@ struct DialectTests {
         }
     }
 
-    @Test("a schema of the least dialect has its parameters, its types and names that are short enough")
+    @Test("a schema uses the types, parameters and name limits of its dialect")
     func schema() throws {
         let schema = try SQLSchema(try Models.music(), dialect: LeastDialect())
         for item in schema.items {
@@ -63,7 +63,7 @@ struct DialectTests {
         #expect(unique.map(\.name) == ["Person_name_unique"])
     }
 
-    @Test("a database with such indexes has one for each constraint")
+    @Test("a schema of SQLite has a partial index for a subentity's constraint")
     func partialIndexes() throws {
         let schema = try SQLSchema(try Models.music(), dialect: SQLiteDialect())
         #expect(schema.indexes.count { $0.sql.hasPrefix("CREATE UNIQUE") } > 1)

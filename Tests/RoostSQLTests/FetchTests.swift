@@ -189,7 +189,7 @@ struct FetchTests {
         }
     }
 
-    @Test("random requests give what reading everything gives")
+    @Test("random fetches from an SQLite store equal a scan of its records")
     func equivalence() throws {
         let directory = try TemporaryDirectory()
         let environment = ProcessInfo.processInfo.environment
@@ -220,7 +220,7 @@ struct FetchTests {
         try store.close()
     }
 
-    @Test("large and deep predicates are answered")
+    @Test("predicates with thousands of terms or 150 levels equal a scan")
     func large() throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(1)

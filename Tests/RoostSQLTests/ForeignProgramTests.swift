@@ -47,7 +47,7 @@ struct ForeignProgramTests {
         return store
     }
 
-    @Test("tallies that count more than there can be are damage", arguments: ["9223372036854775807", "-1"])
+    @Test("an impossible tally in an SQLite store is damage", arguments: ["9223372036854775807", "-1"])
     func tallies(count: String) throws {
         try create("a").close()
         try Shell.run("UPDATE _roost_tallies SET count = \(count) WHERE kind = 'entity'", on: directory.file("a"))
@@ -58,7 +58,7 @@ struct ForeignProgramTests {
         #expect(error == .corrupted)
     }
 
-    @Test("a generation is counted up to the highest one, and never begins again")
+    @Test("an SQLite store refuses commits and loads after the highest generation")
     func highestGeneration() throws {
         try create("a").close()
         // 2^64 - 2, as the bits of a signed number.
@@ -83,7 +83,7 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("looking at an open store's file does not cost it its locks, nor the commits after that")
+    @Test("reading the file of an open SQLite store releases none of its locks")
     func locksStay() throws {
         let store = try create("a")
         let path = directory.file("a")
@@ -107,7 +107,7 @@ struct ForeignProgramTests {
         #expect(handles.isEmpty)
     }
 
-    @Test("rows that a shell writes while the store is open are accepted on request, and do not harm what Roost writes")
+    @Test("rows that a shell writes beside an open store are accepted on request")
     func sideBySide() throws {
         let store = try create("a", options: StoreOptions().with { $0.acceptsChanges = true })
         let path = directory.file("a")
@@ -122,7 +122,7 @@ struct ForeignProgramTests {
         #expect(try Shell.run("PRAGMA integrity_check", on: path) == "ok\n")
     }
 
-    @Test("rows that a shell changes, deletes and inserts are read as they are on request, and the check reports each")
+    @Test("rows edited by a shell are read on request, and a check reports each")
     func edits() throws {
         try create("a", count: 6).close()
         let path = directory.file("a")
@@ -154,7 +154,7 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("an object that does not exist, or is of another entity, has no links, whatever refers to its key")
+    @Test("an object that does not exist has no links, whatever refers to its key")
     func dangling() throws {
         let (album, singer) = (ObjectID("Album", key: 1), ObjectID("Singer", key: 1))
         let (tracks, songs) = (RelationshipName("Album", name: "tracks"), RelationshipName("Person", name: "tracks"))
@@ -181,7 +181,7 @@ struct ForeignProgramTests {
         try store.close()
     }
 
-    @Test("a checkpoint leaves no log that another program's checkpoint could begin on beside a commit")
+    @Test("a checkpoint leaves no frames in the log for another program's checkpoint")
     func nothingLeftToMove() throws {
         let store = try create("a")
         try store.change { changes in

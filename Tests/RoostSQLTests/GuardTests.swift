@@ -7,7 +7,7 @@ import Testing
 
 @testable import RoostSQLite
 
-@Suite("What an SQLite connection refuses to do")
+@Suite("Limits of SQLite connections")
 struct GuardTests {
     let directory: TemporaryDirectory
 
@@ -24,7 +24,7 @@ struct GuardTests {
     }
 
     @Test(
-        "only statements that Roost uses can be prepared",
+        "an SQLite connection refuses statements that Roost does not use",
         arguments: [
             "ATTACH 'other' AS other", "DETACH main", "CREATE TRIGGER t AFTER INSERT ON Note BEGIN SELECT 1; END",
             "CREATE VIEW v AS SELECT 1", "CREATE VIRTUAL TABLE v USING fts5(a)", "CREATE TEMP TABLE t (a)",
@@ -44,7 +44,7 @@ struct GuardTests {
         try writer.close()
     }
 
-    @Test("a statement that finds no row for too long is stopped; one that finds many is not")
+    @Test("rowTimeoutSeconds limits the time for one row, not for a statement")
     func rowTimeout() throws {
         var settings = try SQLiteSettings(StoreOptions())
         #expect(settings.rowTimeout == .seconds(300))
@@ -72,7 +72,7 @@ struct GuardTests {
         try unlimited.close()
     }
 
-    @Test("each limit lets through what is at it and refuses what is above")
+    @Test("each limit of an SQLite connection accepts its maximum and refuses more")
     func limits() throws {
         let connection = try connect(.readWrite, ["maximumValueBytes": "1048576"])
         try connection.allow(.everything)
@@ -108,7 +108,7 @@ struct GuardTests {
         try connection.close()
     }
 
-    @Test("the memory of SQLite can be limited, because it is counted")
+    @Test("the memory of SQLite is counted and can be limited")
     func memory() throws {
         let connection = try connect()
         #expect(sqlite3_memory_used() > 0)
@@ -119,7 +119,7 @@ struct GuardTests {
         try connection.close()
     }
 
-    @Test("a program can stop the counting of SQLite's memory, but only before it uses SQLite")
+    @Test("counting of SQLite's memory can be stopped only before SQLite is used")
     func memoryWithoutCounting() async {
         await #expect(processExitsWith: .success) {
             let isStopped = SQLiteStoreType.stopCountingMemory()
@@ -139,7 +139,7 @@ struct GuardTests {
         }
     }
 
-    @Test("a checkpoint while another connection writes moves nothing, and succeeds afterwards")
+    @Test("a checkpoint moves nothing while another connection writes")
     func checkpoint() throws {
         let writer = try connect()
         for key in 1...50 {
@@ -162,7 +162,7 @@ struct GuardTests {
         try writer.close()
     }
 
-    @Test("a reader of an older state keeps the log until it finishes")
+    @Test("a checkpoint keeps the log until readers of older states finish")
     func checkpointBesideReader() throws {
         let writer = try connect()
         let reader = try connect(.readOnly)

@@ -54,7 +54,7 @@ struct IndexUseTests {
     }
 
     @Test(
-        "conditions search an index",
+        "each kind of condition or order searches its index",
         arguments: [
             ("equality", FetchRequest("Album", where: .equal("title", to: "a")), ["Album_title_index"]),
             ("prefix", FetchRequest("Album", where: .beginsWith("title", prefix: "a")), ["Album_title_index"]),
@@ -133,7 +133,7 @@ struct IndexUseTests {
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
     }
 
-    @Test("without a limit, the rows of a to-many relationship that meet a condition are found at once")
+    @Test("a to-many condition without limit is evaluated once for all objects")
     func atOnce() throws {
         let condition = Self.any(["tracks", "title"], .contains, "a")
         for predicate: Predicate in [
@@ -157,7 +157,7 @@ struct IndexUseTests {
         }
     }
 
-    @Test("what names objects searches the table's keys")
+    @Test("a condition on object IDs searches the keys of the table")
     func keys() throws {
         let ids = (1...2000).map { Expression.constant(.objectID(ObjectID("Album", key: $0))) }
         for predicate: Predicate in [
@@ -168,7 +168,7 @@ struct IndexUseTests {
         }
     }
 
-    @Test("a plan shows the statement without values, the conditions it decides, and those filtered afterwards")
+    @Test("a fetch plan shows its statement without values, and which conditions it decides")
     func parts() throws {
         let sum = Predicate.comparison(
             .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .greater, right: .constant(3)))

@@ -38,7 +38,7 @@ struct InjectionTests {
         return texts
     }()
 
-    @Test("every text through every operator gives the evaluator's answer")
+    @Test("hostile texts find the same objects in SQL as in memory, with each operator")
     func values() throws {
         #expect(Self.texts.count == 300 && Set(Self.texts.map { Array($0.utf8) }).count == 300)
         let directory = try TemporaryDirectory()
@@ -88,7 +88,7 @@ struct InjectionTests {
         try sql.close()
     }
 
-    @Test("texts as names of entities, attributes, relationships and variables")
+    @Test("hostile texts work as names of entities, attributes, relationships and variables")
     func names() throws {
         let directory = try TemporaryDirectory()
         // What has a dot or a sigil in it means something else in a key path.

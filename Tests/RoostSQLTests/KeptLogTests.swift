@@ -8,7 +8,7 @@ import Testing
 
 /// After a checkpoint the log is empty for all connections, but its file keeps its length and its
 /// obsolete frames.
-@Suite("A write-ahead log whose file stays")
+@Suite("Reused write-ahead logs")
 struct KeptLogTests {
     let directory: TemporaryDirectory
     let type = SQLiteStoreType()
@@ -58,7 +58,7 @@ struct KeptLogTests {
         #expect(try !directory.names.contains("image-wal"), comment)
     }
 
-    @Test("a checkpoint empties the log but leaves its file, which later commits write over; closing removes it")
+    @Test("a checkpoint keeps the log's file for later commits, and closing removes it")
     func reuse() throws {
         let store = try create()
         try insert(50, from: 1, into: store)
@@ -74,7 +74,7 @@ struct KeptLogTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("a log of more than 8 MiB becomes empty in its file too")
+    @Test("a log of more than 8 MiB is truncated by its checkpoint")
     func large() throws {
         let store = try create()
         try store.change { changes in
@@ -87,7 +87,7 @@ struct KeptLogTests {
         try store.close()
     }
 
-    @Test("a crash at any point between a checkpoint and the commit after it leaves exactly one of the two states")
+    @Test("a crash between a checkpoint and the next commit leaves one of both states")
     func crash() throws {
         let store = try create()
         var count: Int64 = 0
@@ -117,7 +117,7 @@ struct KeptLogTests {
         try store.close()
     }
 
-    @Test("no commit is lost beside another program that checkpoints all the time", .enabled(if: Shell.path != nil))
+    @Test("no commit is lost beside another program's constant checkpoints", .enabled(if: Shell.path != nil))
     func besideCheckpoints() throws {
         let store = try create(["synchronous": "normal"])
         try insert(1, from: 1, into: store)

@@ -5,7 +5,7 @@ import RoostSQLite
 import Testing
 
 /// The log of a crashed process, after another program replaced the file or the log.
-@Suite("A write-ahead log beside a file that it does not belong to")
+@Suite("Foreign write-ahead logs")
 struct LeftoverLogTests {
     let directory: TemporaryDirectory
     let type = SQLiteStoreType()
@@ -55,7 +55,7 @@ struct LeftoverLogTests {
         try store.close()
     }
 
-    @Test("an older or a newer copy of the file, or another store's, is refused; the right one is not")
+    @Test("a log is recovered beside its own file and refused beside any other")
     func exchanged() throws {
         try crash("a", 1...40, more: 41...45)
         try crash("b", 1...41, more: 42...46)
@@ -97,7 +97,7 @@ struct LeftoverLogTests {
     }
 
     @Test(
-        "is neither applied nor removed, and no index is made of it, whatever is done with the store",
+        "a foreign log is neither applied nor removed by any use of the store",
         arguments: Use.allCases)
     func untouched(use: Use) throws {
         try crash("a", 1...40, more: 41...45)
@@ -112,7 +112,7 @@ struct LeftoverLogTests {
         #expect(try directory.names.filter { $0.hasPrefix("mixed") } == ["mixed", "mixed-wal", "mixed.lock"])
     }
 
-    @Test("a store's own log is recovered, or removed with the store", arguments: Use.allCases)
+    @Test("the own log of a store is recovered, or removed with the store", arguments: Use.allCases)
     func own(use: Use) throws {
         try crash("a", 1...40, more: 41...45)
         for name in ["before", "after"] {
@@ -127,7 +127,7 @@ struct LeftoverLogTests {
         }
     }
 
-    @Test("goes with a store that is damaged without it as well")
+    @Test("destroying a damaged SQLite store removes its log")
     func damaged() throws {
         try crash("a", 1...40, more: 41...45)
         var file = try directory.bytes("a-before")
@@ -138,7 +138,7 @@ struct LeftoverLogTests {
         #expect(try !directory.names.contains { $0.hasPrefix("damaged") })
     }
 
-    @Test("cannot be told from its own beside a rollback journal, so both are refused")
+    @Test("a log beside a rollback journal is refused, and both are kept")
     func beside() throws {
         try crash("a", 1...40, more: 41...45)
         try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
@@ -159,7 +159,7 @@ struct LeftoverLogTests {
         #expect(try directory.bytes("a-before") == file)
     }
 
-    @Test("a backup that is older than the log's beginning is refused")
+    @Test("a backup that is older than the beginning of a log is refused")
     func olderBackup() throws {
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
         try insert(1...10, into: store)

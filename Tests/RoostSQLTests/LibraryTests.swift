@@ -3,9 +3,9 @@
     @testable import RoostSQLite
     import Testing
 
-    @Suite("The SQLite library")
+    @Suite("SQLite library")
     struct LibraryTests {
-        @Test("has a version, with a warning about what was fixed in 3.51.3")
+        @Test("an SQLite library before 3.51.3 has a warning about its version")
         func version() throws {
             let library = try #require(SQLiteStoreType().libraries.first)
             #expect(library.name == "SQLite" && library.version.hasPrefix("3."))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RoostSQL
 
-@Suite("Links against the order of their table")
+@Suite("Sorting of loaded links")
 struct LinkSorterTests {
     private func precede(_ a: Link, _ b: Link) -> Bool { (a.source, a.target) < (b.source, b.target) }
 
@@ -33,7 +33,7 @@ struct LinkSorterTests {
         return (direct, waiting)
     }
 
-    @Test("links in table order pass at once, and so do links that are out of order only within a list")
+    @Test("links in table order, or out of order only within lists, pass at once")
     func inOrder() throws {
         let pairs = (Int64(0)..<20_000).map { (source: $0 / 10 + 1, place: $0 % 10 + 1) }
         let links = pairs.map { Link($0.source, $0.place) }
@@ -46,7 +46,7 @@ struct LinkSorterTests {
         #expect((direct + waiting).sorted(by: precede) == lists.sorted(by: precede))
     }
 
-    @Test("whatever the order, all links come back in that of the table", arguments: [1, 7, 300, 5000], [0, 70_000])
+    @Test("the link sorter returns links of any order in table order", arguments: [1, 7, 300, 5000], [0, 70_000])
     func anyOrder(batchCount: Int, relationship: Int) throws {
         var random = SeededRandom(UInt64(batchCount))
         // Keys of one to eight bytes, and places that are negative, 0 or large.
@@ -71,7 +71,7 @@ struct LinkSorterTests {
         #expect((direct + waiting).sorted(by: precede) == expected)
     }
 
-    @Test("each relationship has an order of its own")
+    @Test("the link sorter has a separate order for each relationship")
     func relationships() throws {
         let sorter = SQLLinkSorter(relationshipCount: 2, directories: [])
         var (direct, waiting) = ([0: [Link](), 1: []], [0: [Link](), 1: []])
@@ -113,7 +113,7 @@ struct LinkSorterTests {
         return try loader.finish()
     }
 
-    @Test("a load gives the same, whatever order its links come in", arguments: [true, false])
+    @Test("a load gives the same links in whatever order they come", arguments: [true, false])
     func loading(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var digests: [StoreDigest] = []
@@ -131,7 +131,7 @@ struct LinkSorterTests {
         #expect(Set(digests).count == 1)
     }
 
-    @Test("a link that came before, or twice among the waiting links, is refused", arguments: [0, 2500])
+    @Test("a load refuses a link that occurs twice", arguments: [0, 2500])
     func duplicates(index: Int) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -144,7 +144,7 @@ struct LinkSorterTests {
         try store.close()
     }
 
-    @Test("a load that is cancelled while what waits is inserted leaves nothing", arguments: [true, false])
+    @Test("a load cancelled while it inserts waiting links leaves nothing", arguments: [true, false])
     func cancelling(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -162,7 +162,7 @@ struct LinkSorterTests {
         try store.close()
     }
 
-    @Test("the indexes of a load take the time they need, and what comes later does not")
+    @Test("building the indexes of a load has no row timeout")
     func timeLimit() throws {
         let directory = try TemporaryDirectory()
         let note = try ManagedObjectModel(entities: [

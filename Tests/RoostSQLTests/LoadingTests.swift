@@ -44,7 +44,7 @@ struct LoadingTests {
         return (batches, LinkBatch(relationship: tags.number, links: links))
     }
 
-    @Test("a load gives what commits give, in every kind of store", arguments: [true, false])
+    @Test("a load into an SQLite store gives the same content as commits", arguments: [true, false])
     func digest(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let (type, model) = (SQLiteStoreType(), try Models.music())
@@ -84,7 +84,7 @@ struct LoadingTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock"])
     }
 
-    @Test("an abandoned load leaves nothing, and the store remains usable", arguments: [true, false])
+    @Test("an abandoned SQLite load leaves nothing, and the store remains usable", arguments: [true, false])
     func abandon(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
@@ -112,7 +112,7 @@ struct LoadingTests {
         try reopened.close()
     }
 
-    @Test("building an index ends when the load is cancelled", arguments: [true, false])
+    @Test("a cancelled load stops building its index", arguments: [true, false])
     func cancelledIndex(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var note = EntityDescription("Note", attributes: [AttributeDescription("number", type: .integer64)])
@@ -153,7 +153,7 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("where an abandoned load cannot be undone, every later call says so")
+    @Test("an SQLite store is unusable after a load that cannot be undone")
     func abandonFailing() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
@@ -172,7 +172,7 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("what was emptied and could not be filled again can be destroyed as a store")
+    @Test("an SQLite store that a failed load emptied can be destroyed")
     func destroyEmptied() throws {
         let directory = try TemporaryDirectory()
         let store = try #require(
@@ -192,7 +192,7 @@ struct LoadingTests {
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("a key that was reserved before an abandoned load, and is used after it, is not given out again")
+    @Test("a key reserved before an abandoned load is not given out again")
     func keysAfterAbandoning() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
@@ -248,7 +248,7 @@ struct LoadingTests {
         try store.close()
     }
 
-    @Test("a load into a published store is one transaction that snapshots do not see and writers wait for")
+    @Test("a load into a published store is invisible to snapshots and blocks writers")
     func isolation() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()

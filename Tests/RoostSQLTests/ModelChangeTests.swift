@@ -61,7 +61,7 @@ struct ModelChangeTests {
         _ = try loader.finish()
     }
 
-    @Test("what is kept is counted and not written, what is not is made anew, and the store closes with the change")
+    @Test("a model change keeps rows as declared, rewrites others and closes the store")
     func change() throws {
         let store = try create()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
@@ -85,7 +85,7 @@ struct ModelChangeTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("content that is said to stay and is kept otherwise is written nevertheless")
+    @Test("a model change rewrites rows declared as kept if their table differs")
     func cannotStay() throws {
         let store = try create()
         let new = try model([AttributeDescription("length", type: .double)])
@@ -101,7 +101,7 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("a column of another type is not what it was, and neither is a table that had another relationship's links")
+    @Test("a model change rewrites columns of another type and swapped link tables")
     func namesAlone() throws {
         func model(_ title: AttributeType) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -145,7 +145,7 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("the store stays the one it was, with the metadata of its user")
+    @Test("a model change keeps the UUID and user metadata of the store")
     func identity() throws {
         let store = try create()
         try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
@@ -179,7 +179,7 @@ struct ModelChangeTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("where a change cannot begin others can open the store again", arguments: [true, false])
+    @Test("a store whose model change cannot begin can be opened by others", arguments: [true, false])
     func cannotBegin(isWriting: Bool) throws {
         try create().close()
         let foreign = try SQLiteConnection(directory.file("a"), .readWrite, try SQLiteSettings(StoreOptions()))
@@ -205,7 +205,7 @@ struct ModelChangeTests {
         try store.close()
     }
 
-    @Test("a model change that is abandoned, released or not fully loaded changes no byte", arguments: 0..<4)
+    @Test("an abandoned, released or incomplete model change changes no byte", arguments: 0..<4)
     func abandoned(way: Int) throws {
         try create().close()
         let before = try directory.bytes("a")
@@ -233,7 +233,7 @@ struct ModelChangeTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("a model change is busy while another connection has the store open, and the store remains usable")
+    @Test("a model change is busy while another connection has the store open")
     func busy() throws {
         try create().close()
         let options = StoreOptions(timeoutSeconds: 0)

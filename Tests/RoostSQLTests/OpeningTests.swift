@@ -40,7 +40,7 @@ struct OpeningTests {
         try #require(result == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
     }
 
-    @Test("a closed store is one file and its lock file, and holds what was committed")
+    @Test("a closed SQLite store is one file with a lock file and keeps its commits")
     func closing() throws {
         let store = try create("a")
         #expect(try directory.names.contains("a-wal"))
@@ -58,7 +58,7 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    @Test("what is not a store is refused by its own code and not changed")
+    @Test("a file that is not a matching SQLite store is refused and unchanged")
     func refusals() throws {
         let store = try create("a")
         try store.close()
@@ -105,7 +105,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a schema with something foreign in it is refused",
+        "an SQLite store with a foreign schema object is refused and unchanged",
         arguments: [
             "CREATE TRIGGER x AFTER INSERT ON Note BEGIN DELETE FROM Note; END", "CREATE VIEW x AS SELECT 1",
             "ALTER TABLE Note ADD COLUMN x INTEGER GENERATED ALWAYS AS (1)", "ALTER TABLE Note ADD COLUMN extra TEXT",
@@ -120,7 +120,7 @@ struct OpeningTests {
         #expect(try directory.bytes("a") == before)
     }
 
-    @Test("other tables and plain indexes that another program added are left alone")
+    @Test("tables and plain indexes of other programs in a store are accepted")
     func tolerance() throws {
         try create("a").close()
         try tool(
@@ -197,7 +197,7 @@ struct OpeningTests {
         try sound.close()
     }
 
-    @Test("text that is not UTF-8 is refused exactly where the standard library refuses it")
+    @Test("text in an SQLite store is refused exactly if it is not UTF-8")
     func invalidText() throws {
         let store = try create("a", count: 1)
         try store.close()
@@ -234,7 +234,7 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    @Test("a log that a crash left is recovered, by writers and by readers, who change nothing")
+    @Test("a log left by a crash is recovered by writers, and readers change nothing")
     func crash() throws {
         let store = try create("a")
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "b" + name.dropFirst()) }
@@ -256,7 +256,7 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock", "b", "b.lock", "c", "c.lock"])
     }
 
-    @Test("a transaction that another program left half done is taken back by a writer; a reader says so")
+    @Test("an incomplete transaction of another program is rolled back by a writer only")
     func hotJournal() throws {
         try create("a").close()
         var handle: OpaquePointer?
@@ -283,7 +283,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a rollback journal of another store, or of an older state, is refused, and neither applied nor removed")
+    @Test("a rollback journal of another store or state is refused and kept")
     func foreignJournal() throws {
         try create("a").close()
         try create("b", count: 3).close()
@@ -316,7 +316,7 @@ struct OpeningTests {
         }
     }
 
-    @Test("a reader changes no byte and cannot write")
+    @Test("a reader of an SQLite store changes no byte and cannot write")
     func readOnly() throws {
         try create("a").close()
         let before = try directory.bytes("a")
@@ -331,7 +331,7 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("two openers see each other's commits and wait for each other")
+    @Test("two openings of an SQLite store see each other's commits and writes")
     func twoOpeners() throws {
         let one = try create("a", count: 1)
         let two = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 0.05))
@@ -352,7 +352,7 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("many threads write and read at once")
+    @Test("many threads write to and read an SQLite store at once")
     func threads() async throws {
         let store = try create("a", count: 1)
         let other = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 60))
@@ -378,7 +378,7 @@ struct OpeningTests {
         #expect(try directory.names == ["a", "a.lock"])
     }
 
-    @Test("the log is moved into the file when it has grown, and does not grow without end")
+    @Test("the log of an SQLite store stays small over many large commits")
     func checkpoints() throws {
         let store = try create("a")
         let text = Value.string(String(repeating: "x", count: 100_000))
@@ -390,7 +390,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("readers that always overlap do not make the log grow without end")
+    @Test("overlapping readers do not make the log grow without limit")
     func overlappingReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
@@ -431,7 +431,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a file that was replaced while open is noticed before anything is written")
+    @Test("an SQLite file replaced while open is noticed before a write")
     func replaced() throws {
         let store = try create("a")
         try create("b", count: 2).close()
@@ -441,7 +441,7 @@ struct OpeningTests {
         #expect(code { _ = try store.snapshot() } == .storeReplaced)
     }
 
-    @Test("replacing takes the old store's place at once, without its log")
+    @Test("replacing or destroying an SQLite store removes its log")
     func replace() throws {
         let old = try create("a", count: 3)
         try create("b", count: 5).close()
@@ -471,7 +471,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "names that look like SQL are only names",
+        "entities and attributes can have names that look like SQL",
         arguments: [
             "order", "select", "a\"; DROP TABLE _roost_keys; --", "_roost_keys", "sqlite_x", "Nöte", "a'b", "rowid",
             "_id", "%s?1",
@@ -500,7 +500,7 @@ struct OpeningTests {
     }
 
     @Test(
-        "a store under a name that SQLite takes for something else",
+        "a store can have a file name that SQLite would interpret",
         arguments: [":memory:", "file:a?mode=memory", "a b%20c"])
     func paths(name: String) throws {
         let store = try create(name)
@@ -510,7 +510,7 @@ struct OpeningTests {
 
     #if canImport(Glibc)
         @Test(
-            "a store in a read-only directory can be read until another process changes it",
+            "an SQLite store in a read-only directory is read until another process changes it",
             .enabled(if: geteuid() == 0), arguments: [true, false])
         func readOnlyDirectory(canLock: Bool) throws {
             let store = try create("a", count: 3_000)

@@ -57,7 +57,7 @@ struct SQLiteSettingsTests {
     }
 
     @Test(
-        "every result code has its code",
+        "each SQLite result code maps to its store error code",
         arguments: [
             (SQLITE_BUSY, StoreError.Code.busy), (SQLITE_BUSY | 2 << 8, .busy), (SQLITE_LOCKED, .busy),
             (SQLITE_PROTOCOL, .busy),
@@ -85,7 +85,7 @@ struct SQLiteSettingsTests {
     }
 
     @Test(
-        "a file that cannot be opened is told apart by the system's error",
+        "an SQLite file that cannot be opened has the system error's code",
         arguments: [
             (Int32(24), StoreError.Code.outOfResources), (23, .outOfResources), (2, .notFound), (30, .readOnly),
             (13, .permissionDenied),
@@ -94,7 +94,7 @@ struct SQLiteSettingsTests {
         #expect(SQLiteError(code: SQLITE_CANTOPEN, systemCode: systemCode).storeCode == expected)
     }
 
-    @Test("a value that is too large is refused and nothing is written")
+    @Test("a value larger than maximumValueBytes is refused, and nothing is written")
     func tooLarge() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -110,7 +110,7 @@ struct SQLiteSettingsTests {
         try store.close()
     }
 
-    @Test("a statement that outlives its connection fails, it does not crash")
+    @Test("an SQLite statement used after its connection closed throws closed")
     func lifetime() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

@@ -6,7 +6,7 @@ import Testing
 
 /// Requests too large for one SQL statement are left to the filter, so that limits of the database
 /// do not show.
-@Suite("Requests that are large for SQL")
+@Suite("Large SQL requests")
 struct TranslationLimitTests {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -38,7 +38,7 @@ struct TranslationLimitTests {
                     right: .constant(0))))
     }
 
-    @Test("subqueries in subqueries", arguments: 0..<8)
+    @Test("nested subqueries of each depth find the same objects as in memory", arguments: 0..<8)
     func subqueries(depth: Int) throws {
         try compare([
             Self.similar(depth, .keyPath(["similar"])) { $0 }, Self.similar(depth, .keyPath(["similar"])) { .not($0) },
@@ -46,7 +46,8 @@ struct TranslationLimitTests {
         ])
     }
 
-    @Test("paths with many relationships", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
+    @Test(
+        "paths over many relationships find the same objects as in memory", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
     func paths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
         // Returning to the same entity takes a to-many relationship, which multiplies the paths; so this path has at most four
@@ -74,7 +75,8 @@ struct TranslationLimitTests {
             ], of: "Track")
     }
 
-    @Test("deeply nested conditions of every kind", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
+    @Test(
+        "deeply nested conditions find the same objects as in memory", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
     func nesting(depth: Int) throws {
         let leaves: [Predicate] = [
             .equal("title", to: "a"),
@@ -106,7 +108,7 @@ struct TranslationLimitTests {
         try compare(predicates)
     }
 
-    @Test("many terms, each with a subselect", arguments: [1, 15, 16, 17, 100, 1000])
+    @Test("conditions with many subselects find the same objects as in memory", arguments: [1, 15, 16, 17, 100, 1000])
     func terms(count: Int) throws {
         let terms = (0..<count).map { number -> Predicate in
             .comparison(
@@ -129,7 +131,9 @@ struct TranslationLimitTests {
         try compare([.or(terms), .and(terms.map { .not($0) }), .not(.or(terms)), .or(paths), .and(paths)])
     }
 
-    @Test("lists of any length", arguments: [0, 499, 501, 2100, 10_000, 100_000])
+    @Test(
+        "lists of up to 100 000 values find the same objects as in memory",
+        arguments: [0, 499, 501, 2100, 10_000, 100_000])
     func lists(count: Int) throws {
         let texts =
             (0..<max(0, count - 4)).map { Value.string("\(UnicodeScalar(UInt8($0 % 128)))\"\\\($0)") } + [

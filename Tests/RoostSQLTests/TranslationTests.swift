@@ -326,9 +326,9 @@ struct RandomPredicates {
     }
 }
 
-@Suite("What SQL answers")
+@Suite("Translation of requests to SQL")
 struct TranslationTests {
-    @Test("random requests give what evaluating each record gives")
+    @Test("random requests in SQL equal the evaluation of each record")
     func equivalence() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
@@ -371,7 +371,7 @@ struct TranslationTests {
         try stores.plain.close()
     }
 
-    @Test("a pattern that takes too long ends the fetch with its own error, and the next one works")
+    @Test("a pattern that takes too long throws timedOut, and the next one works")
     func deadline() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -398,7 +398,7 @@ struct TranslationTests {
     private static let residual = FetchRequest.Predicate.comparison(
         .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .notEqual, right: .constant(-7.5)))
 
-    @Test("a fetch that follows relationships ends with its snapshot")
+    @Test("a fetch that filters after SQL throws closed when its snapshot closes")
     func closing() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(

@@ -45,7 +45,8 @@ struct ValueTests {
         ["place": .composite([:])], ["place": .composite(["lat": .double(-0.0), "name": "x"])], [:],
     ]
 
-    @Test("every bit of every value survives closing and opening", arguments: ["commit", "load", "unpublished load"])
+    @Test(
+        "every bit of each value survives reopening an SQLite store", arguments: ["commit", "load", "unpublished load"])
     func roundTrip(way: String) throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
@@ -83,7 +84,7 @@ struct ValueTests {
         try reopened.close()
     }
 
-    @Test("an update stores every value exactly too")
+    @Test("an update stores every bit of each value")
     func update() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -101,7 +102,7 @@ struct ValueTests {
         try store.close()
     }
 
-    @Test("columns say what they hold to any SQL tool")
+    @Test("columns of an SQLite store are readable by any SQL tool")
     func readable() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
@@ -132,7 +133,7 @@ struct ValueTests {
         try connection.close()
     }
 
-    @Test("short columns precede texts, and columns that no condition uses come last")
+    @Test("a table has short columns first, and columns without conditions last")
     func columnOrder() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

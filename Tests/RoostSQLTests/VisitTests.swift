@@ -11,7 +11,7 @@ import Testing
 
 /// The cost of a fetch in instructions of SQLite's virtual machine: a few for each row that it
 /// visits.
-@Suite("What SQLite visits")
+@Suite("Costs of SQLite fetches")
 struct VisitTests {
     /// Objects, 20 000 unless the environment asks for more.
     private static let count =
@@ -44,7 +44,7 @@ struct VisitTests {
     ]
 
     @Test(
-        "a fetch by index costs what it finds; a condition without an index costs the whole table")
+        "a fetch through an index costs what it finds; without one, the table")
     func visits() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {
@@ -169,7 +169,7 @@ struct VisitTests {
     }
 
     @Test(
-        "ways that meet again are not followed again",
+        "a fetch through meeting paths follows each link once",
         arguments: [
             ("ANY next.next.next.next.next.plain > 1000", 0), ("ALL next.next.next.next.next.plain > 0", 72),
             ("NONE next.next.next.next.next.plain == 0", 72), ("ANY next.next.next.next.next.number == 72", 12),
@@ -194,7 +194,7 @@ struct VisitTests {
         #expect(steps < 20 * (depth + 1) * width * depth * linkCount, "\(steps)")
     }
 
-    @Test("a snapshot whose transaction the database ended shows nothing more")
+    @Test("a snapshot whose transaction SQLite ended throws closed")
     func lostTransaction() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 2, depth: 2, directory)
@@ -212,7 +212,7 @@ struct VisitTests {
         #expect(try store.snapshot().count(FetchRequest("Node")) == count)
     }
 
-    @Test("a statement that looks for its first row ends when its task is cancelled")
+    @Test("an SQLite statement without a first row ends with its task")
     func cancelled() async throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 12, depth: 5, directory)

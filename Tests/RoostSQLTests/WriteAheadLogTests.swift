@@ -7,7 +7,7 @@ import Testing
 
 /// The frames of a log, in logs that SQLite wrote: each step of a workload leaves an
 /// image, and power cuts and damage are made of these.
-@Suite("Reading a write-ahead log")
+@Suite("Write-ahead log reader")
 struct WriteAheadLogTests {
     /// The log as it was after a step, and how many transactions were committed and flushed by
     /// then.
@@ -109,7 +109,7 @@ struct WriteAheadLogTests {
         return Array(result)
     }
 
-    @Test("every image of a whole log is clean or unfinished, with all commits in it")
+    @Test("an undamaged log is clean or unfinished and has all commits")
     func whole() throws {
         let seed = UInt64.random(in: 0 ... .max)
         for image in try images(seed, steps: 80) {
@@ -120,7 +120,7 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "what a power cut leaves of a transaction that was not flushed is never damage, and no commit before it is lost"
+        "a power cut in an unflushed transaction is not damage and loses no commit"
     )
     func powerCuts() throws {
         let seed = UInt64.random(in: 0 ... .max)
@@ -149,7 +149,7 @@ struct WriteAheadLogTests {
         #expect(count > 1000 && unfinished > 100)
     }
 
-    @Test("a new header without any frame on the disk is not damage")
+    @Test("a new log header without frames on the disk is not damage")
     func newHeader() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
@@ -172,7 +172,7 @@ struct WriteAheadLogTests {
     }
 
     @Test(
-        "a flipped bit before the last but one commit is damage; one after it is noticed or lies in what was never committed"
+        "a flipped bit in a log is noticed, and is damage before its last commits"
     )
     func flippedBits() throws {
         let seed = UInt64.random(in: 0 ... .max)
@@ -219,7 +219,7 @@ struct WriteAheadLogTests {
         return ends
     }
 
-    @Test("each flipped bit of a header is damage, with frames after it", arguments: [1, 6])
+    @Test("a flipped bit in a log header is damage if frames follow", arguments: [1, 6])
     func header(commits: Int) throws {
         let images = try images(7, steps: 30)
         let whole = try #require(images.first { $0.commits >= 7 }).log
@@ -238,7 +238,7 @@ struct WriteAheadLogTests {
         #expect(try content(of: Array("something else entirely".utf8)).ending == .clean)
     }
 
-    @Test("a flipped bit in the salts of any frame is damage, since its checksum shows that it is of this log")
+    @Test("a flipped bit in the salts of a frame is damage")
     func salts() throws {
         var count = 0
         for image in try images(3, steps: 30) {
@@ -261,7 +261,7 @@ struct WriteAheadLogTests {
         #expect(count > 30)
     }
 
-    @Test("zeros and random bytes in the middle are damage; an end that is cut off is not")
+    @Test("overwritten bytes inside a log are damage; a truncated end is not")
     func runs() throws {
         let image = try #require(try images(11, steps: 25).max { $0.commits < $1.commits })
         let ends = try commitEnds(image.log)
