@@ -236,7 +236,7 @@ final class StoreCheck {
 
     private func mismatch(_ what: String, _ recorded: Tally, _ found: Tally) -> String {
         recorded.count == found.count
-            ? "The contents of \(what) are not those that were recorded."
+            ? "The contents of \(what) differ from what the store recorded."
             : "The store recorded \(recorded.count) of \(what) and has \(found.count)."
     }
 }

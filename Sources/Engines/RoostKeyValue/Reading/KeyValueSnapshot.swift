@@ -72,7 +72,8 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         let entity = try model.requireEntity(entity)
         if let id, try model.requireEntity(id.entity).root != entity.root {
             throw StoreError(
-                .invalidRequest, "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy."
+                .invalidRequest,
+                "Records of '\(entity.name)' cannot continue after \(id), which is of another hierarchy."
             )
         }
         return try EntityRecordCursor(self, entity: entity, after: id?.key ?? 0)

@@ -88,7 +88,7 @@ extension SQLStore {
                 StoreFinding(
                     .damage,
                     message:
-                        "The rows of '\(model.entities[number].name)' are not those that were recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
+                        "The rows of '\(model.entities[number].name)' differ from what the store recorded: \(found.count) rows, \(recorded.entities[number].count) recorded."
                 ))
         }
         if count > Self.maximumListed {
@@ -129,7 +129,7 @@ extension SQLStore {
             StoreFinding(
                 .damage,
                 message:
-                    "The links of '\(table.relationship.name)' are not those that were recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
+                    "The links of '\(table.relationship.name)' differ from what the store recorded: \(tally.count) links, \(recorded.relationships[number].count) recorded."
             ))
     }
 

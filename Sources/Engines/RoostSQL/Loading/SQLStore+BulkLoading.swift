@@ -179,7 +179,7 @@ final class SQLBulkLoader: BulkLoader {
             try connection.deferringRuns(insertAll)
         } catch  where error.code == .duplicateObject {
             throw error.withMessage(
-                "Two links of '\(table.relationship.name)' lead from one object to the same other object.")
+                "Two links of '\(table.relationship.name)' have the same source and the same destination.")
         }
     }
 

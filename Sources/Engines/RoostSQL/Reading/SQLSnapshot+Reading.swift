@@ -10,7 +10,7 @@ extension SQLSnapshot {
             guard try model.requireEntity(id.entity).root == entity.root else {
                 throw StoreError(
                     .invalidRequest,
-                    "Records of '\(entity.name)' cannot go on behind \(id), which is of another hierarchy.")
+                    "Records of '\(entity.name)' cannot continue after \(id), which is of another hierarchy.")
             }
         }
         let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
