@@ -196,7 +196,7 @@ extension JSONStorage {
             guard now == journal.identity else {
                 throw StoreError(
                     .storeReplaced,
-                    "Another program's file stands where the journal '\(journalPath)' belongs; move it away.")
+                    "The journal '\(journalPath)' was replaced by another file; move that file away.")
             }
             try StoreFile.remove(journalPath)
         }

@@ -53,8 +53,8 @@ struct DocumentHead: Sendable {
         }
         switch (member, last) {
         case (.format, _), (.formatVersion, .format?): break
-        case (_, .format?): throw text.error("'formatVersion' must come right behind 'format'")
-        case (_, .checksum?): throw text.error("nothing may come behind 'checksum'")
+        case (_, .format?): throw text.error("'formatVersion' must come directly after 'format'")
+        case (_, .checksum?): throw text.error("'checksum' must be the last member")
         default:
             guard !isLoading || member.rawValue >= DocumentFormat.Member.records.rawValue else {
                 throw text.error("'\(name)' must come before the records and the links")
@@ -102,7 +102,9 @@ struct DocumentHead: Sendable {
 
     private mutating func readVersion(_ text: inout JSONTokenReader) throws(StoreError) {
         try text.expect(.number, "the version of the format")
-        guard let version = text.integer, version >= 1 else { throw text.error("'formatVersion' is no version") }
+        guard let version = text.integer, version >= 1 else {
+            throw text.error("'formatVersion' is not a whole number from 1")
+        }
         guard version <= Int64(DocumentFormat.featureVersion) else {
             throw text.error(
                 "the document is written in format version \(version), and this program reads up to \(DocumentFormat.featureVersion); use a newer program",
@@ -117,7 +119,9 @@ struct DocumentHead: Sendable {
             let name = text.text
             let place = text.tokenPosition
             try text.expect(.number, "a key, a whole number")
-            guard let key = text.integer, key >= 0 else { throw text.error("the last key of '\(name)' is no key") }
+            guard let key = text.integer, key >= 0 else {
+                throw text.error("the last key of '\(name)' is not a whole number from 0")
+            }
             lastKeys.append((name, key, place))
         }
     }

@@ -98,7 +98,7 @@ struct DocumentTail: Sendable {
     static func mismatch(_ file: DocumentFile) -> StoreError {
         StoreError(
             .corrupted,
-            "'\(file.path)': the records and links of the document are not those that its tally counts; restore it from a copy."
+            "'\(file.path)': the records and links of the document differ from its tally; restore it from a copy."
         )
     }
 

@@ -188,7 +188,7 @@ final class LMDBFileCheck {
     }
 
     private func mark(live page: UInt64) throws(LMDBDamage) {
-        guard page >= 2, page <= lastPage, page < filePages else { throw LMDBDamage("there is no page \(page)") }
+        guard page >= 2, page <= lastPage, page < filePages else { throw LMDBDamage("page \(page) does not exist") }
         try Self.mark(page, &used)
     }
 
@@ -326,7 +326,7 @@ final class LMDBFileCheck {
     private func overflow(_ page: LMDBTreePage, _ node: LMDBTreePage.Node, _ role: Role) throws(CheckFailure) {
         let first = try damage { () throws(LMDBDamage) in try page.bytes.u64(node.valueOffset) }
         guard first >= 2, first < filePages else {
-            throw .damage(LMDBDamage("there is no page \(first)", page: page.number))
+            throw .damage(LMDBDamage("page \(first) does not exist", page: page.number))
         }
         let start = first * UInt64(pageByteCount)
         let count = try withBytes(LMDBTreePage.headerByteCount, at: start) { (header) throws(CheckFailure) in

@@ -134,7 +134,7 @@ struct LMDBMeta {
                 "it was written on a machine with another byte order; convert it there", code: .unsupportedVersion)
         case (_, magic):
             throw LMDBDamage("it was written by a 32-bit program; convert it there", code: .unsupportedVersion)
-        default: throw LMDBDamage("it is no LMDB file; check the path", code: .notAStore)
+        default: throw LMDBDamage("it is not an LMDB file; check the path", code: .notAStore)
         }
     }
 }

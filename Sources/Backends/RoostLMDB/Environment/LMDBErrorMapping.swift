@@ -32,7 +32,7 @@ extension StoreError {
         }
         switch code {
         case MDB_KEYEXIST:
-            return error(.invalidRequest, "MDB_KEYEXIST", "a key does not come after those that are there")
+            return error(.invalidRequest, "MDB_KEYEXIST", "a key exists already, or is not above the last one")
         case MDB_NOTFOUND: return error(.notAStore, "MDB_NOTFOUND", "a database that every Roost store has is missing")
         case MDB_PAGE_NOTFOUND:
             return error(.corrupted, "MDB_PAGE_NOTFOUND", "the file is damaged; restore it from a backup")
@@ -42,7 +42,7 @@ extension StoreError {
         case MDB_VERSION_MISMATCH:
             return error(
                 .unsupportedVersion, "MDB_VERSION_MISMATCH", "another version of LMDB wrote the file or has it open")
-        case MDB_INVALID: return error(.notAStore, "MDB_INVALID", "it is no LMDB file; check the path")
+        case MDB_INVALID: return error(.notAStore, "MDB_INVALID", "it is not an LMDB file; check the path")
         case MDB_MAP_FULL:
             return error(.limitExceeded, "MDB_MAP_FULL", "the largest map is full; open it with a larger mapSize")
         case MDB_DBS_FULL:
@@ -66,7 +66,8 @@ extension StoreError {
         case MDB_BAD_VALSIZE:
             return error(.limitExceeded, "MDB_BAD_VALSIZE", "a key is empty or too long, or a value is too long")
         case MDB_BAD_DBI:
-            return error(.internalInconsistency, "MDB_BAD_DBI", "a database was changed behind it; please report this")
+            return error(
+                .internalInconsistency, "MDB_BAD_DBI", "a database handle changed unexpectedly; please report this")
         default:
             return error(.internalInconsistency, "unknown", "the library returned a code that it does not document")
         }

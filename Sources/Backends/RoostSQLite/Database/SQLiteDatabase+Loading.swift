@@ -60,7 +60,9 @@ extension SQLiteDatabase {
         try writer.run("COMMIT")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         guard try writer.text("PRAGMA journal_mode = WAL") == "wal" else {
-            throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
+            throw StoreError(
+                .busy, "'\(path)' cannot return to its write-ahead log while another process reads it; try again later."
+            )
         }
         state.withLock { $0.writer = nil }
         try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)

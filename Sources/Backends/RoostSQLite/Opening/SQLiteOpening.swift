@@ -137,7 +137,7 @@ struct SQLiteOpening {
                 if soundness == nil, !isImmutable { try requireSoundLog(connection, uuid, isUnflushed) }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
-                        .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
+                        .busy, "'\(path)' has no write-ahead log, and another process reads it; try again later.")
                 }
                 if !isImmutable { try connection.verifyLog() }
                 if !settings.isReadOnly { try mark(connection, isUnflushed, lock, hasLog: leftover != nil) }
@@ -152,7 +152,7 @@ struct SQLiteOpening {
             )
         } catch  where settings.isReadOnly && error.code == .readOnly && SQLiteSettling.needsRecovery(path) {
             throw error.withMessage(
-                "'\(path)' was not closed by its last writer, and what is to be taken back stands in '\(path)-journal', which a reader may not do; open it for writing once."
+                "'\(path)' was not closed by its last writer, and a reader cannot roll back the transaction in '\(path)-journal'; open it for writing once."
             )
         }
         let pageSize = Int(try connection.integer("PRAGMA page_size") ?? 4096)
