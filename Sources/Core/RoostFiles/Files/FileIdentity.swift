@@ -115,7 +115,7 @@ public final class FileHandleCheck: Sendable {
         guard now == identity else {
             throw StoreError(
                 .storeReplaced,
-                "Another file stands under '\(path)' since it was opened; close the store and open the new one")
+                "'\(path)' was replaced by another file while it was open; close the store and open the new one")
         }
         guard now.byteCount >= minimumByteCount else {
             throw StoreError(

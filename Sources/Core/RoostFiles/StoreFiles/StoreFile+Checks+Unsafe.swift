@@ -247,7 +247,7 @@ extension StoreFile {
         guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
             throw StoreError(
                 .permissionDenied,
-                "Everybody may replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit"
+                "Every user can replace files in '\(directory)'; take write permission from others (chmod o-w) or set the sticky bit"
             )
         }
     }

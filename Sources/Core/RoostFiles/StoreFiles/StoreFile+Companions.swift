@@ -60,10 +60,10 @@ extension StoreFile {
             let what =
                 suffix == StoreLock.suffix
                 ? ""
-                : ", and may hold the last commits of a store that was moved, beside which it belongs under that one's new name"
+                : " (it may hold the last commits of a store that was moved, and then belongs beside that store)"
             throw StoreError(
                 .alreadyExists,
-                "'\(target)\(suffix)' is there, which a new store '\(target)' would take for a file of its own\(what); move it away, remove it if nobody needs it, or choose another path"
+                "'\(target)\(suffix)' exists, and a new store '\(target)' would use it as its own\(what); move it away, remove it if it is not needed, or choose another path"
             )
         }
     }

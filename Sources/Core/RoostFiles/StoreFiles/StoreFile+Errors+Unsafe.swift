@@ -39,13 +39,13 @@ extension StoreFile {
             if !isDirectory(at: directory(of: path)) {
                 return error(.missingDirectory, "its directory does not exist; create it first")
             }
-            return error(.notFound, "there is no such file; check the path")
+            return error(.notFound, "no such file; check the path")
         case ENOTDIR: return error(.missingDirectory, "a component of its path is not a directory")
         case EEXIST, ENOTEMPTY:
             return error(.alreadyExists, "something exists under this name; choose another or remove it")
         case EISDIR: return error(.notAStore, "it is a directory")
         case ENXIO, ENODEV: return error(.notAStore, "it is a device or a pipe, not a file")
-        case ELOOP: return error(.notAStore, "a symbolic link stands where a file was expected, or links form a circle")
+        case ELOOP: return error(.notAStore, "it is a symbolic link instead of a file, or its links form a circle")
         case EACCES, EPERM:
             return error(.permissionDenied, "the system denies it; check the permissions of the file and its directory")
         case EROFS: return error(.readOnly, "the file system is read-only")
