@@ -64,7 +64,7 @@ struct Slip: Sendable, CustomTestStringConvertible {
         Slip("a last key that is none", "\"lastKeys\": {", "\"lastKeys\": {\"Tagg\": -1, ", "Tagg"),
         Slip("metadata with an unknown tag", "\"place\":\"shelf\"", "\"place\": {\"$what\": 1}", "metadata", "line "),
         Slip("metadata twice", "\"place\":\"shelf\"", "\"place\": 1, \"place\": 2", "line "),
-        Slip("text behind the end", "\n}\n", "\n}\n{}", "line "),
+        Slip("text after the end", "\n}\n", "\n}\n{}", "line "),
     ]
 }
 

@@ -364,7 +364,7 @@ struct TranslationTests {
         }
         // What SQL says least of must not become everything.
         #expect(
-            pushed * 10 > requestCount * 8 || differences > 0, "\(pushed) of \(requestCount) need no filter behind SQL")
+            pushed * 10 > requestCount * 8 || differences > 0, "\(pushed) of \(requestCount) need no filter after SQL")
         plain.close()
         sql.close()
         try stores.sql.close()
