@@ -212,8 +212,8 @@ struct LoadingTests {
         try reopened.close()
     }
 
-    @Test("a duplicate key and a duplicate value are named", arguments: [true, false])
-    func violations(isUnpublished: Bool) throws {
+    @Test("a load into an SQLite store names both objects with an equal unique value", arguments: [true, false])
+    func duplicateValue(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -236,7 +236,16 @@ struct LoadingTests {
                     existing: ObjectID("Singer", key: 1))
             ])
         #expect(try store.digest()?.objectCount == 0)
+        #expect(try store.findings() == [])
+        try store.close()
+    }
 
+    @Test("a load into an SQLite store refuses a duplicate key and then throws closed", arguments: [true, false])
+    func duplicateKey(isUnpublished: Bool) throws {
+        let directory = try TemporaryDirectory()
+        let model = try Models.music()
+        let store = try SQLiteStoreType().create(
+            directory.location("a"), model: model, options: StoreOptions().with { $0.isUnpublished = isUnpublished })
         var tags = RecordBatch(model: model)
         try tags.append(ObjectID("Tag", key: 1), values: [:])
         try tags.append(ObjectID("Tag", key: 1), values: [:])

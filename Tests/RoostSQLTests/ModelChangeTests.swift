@@ -160,14 +160,20 @@ struct ModelChangeTests {
         try again.close()
     }
 
-    @Test("a store that is open for reading cannot change, and one whose file was exchanged meanwhile does not")
-    func refusals() throws {
+    @Test("an SQLite store that is open for reading refuses a model change")
+    func refusesReadOnly() throws {
         try create().close()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let reading = try #require(
             try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true)) as? any ModelChangingStore)
         #expect(code { _ = try reading.beginModelChange(to: new, keeping: KeptContent()) } == .readOnly)
         try reading.close()
+    }
+
+    @Test("a model change is not committed after the file of the store was exchanged")
+    func refusesExchangedFile() throws {
+        try create().close()
+        let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let before = try directory.bytes("a")
         let store = try #require(
             try type.open(directory.location("a"), options: StoreOptions()) as? any ModelChangingStore)

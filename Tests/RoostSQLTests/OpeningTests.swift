@@ -132,12 +132,20 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a row that another tool changed is damaged, and the cursor continues after it")
-    func editedRow() throws {
+    // MARK: Rows that another tool changed
+
+    /// Creates a store of ten notes, in which another tool gave note 3 another text and note 5 a
+    /// text that is not UTF-8.
+    private func createWithEditedRows() throws {
         try create("a").close()
         try tool(
             "UPDATE Note SET text = 'edited' WHERE _id = 3; UPDATE Note SET text = CAST(X'FF' AS TEXT) WHERE _id = 5",
             on: "a")
+    }
+
+    @Test("rows that another tool changed are damaged, and a cursor continues after them")
+    func readsAfterEditedRows() throws {
+        try createWithEditedRows()
         let store = try type.open(directory.location("a"), options: StoreOptions())
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Note", after: nil)
@@ -162,26 +170,36 @@ struct OpeningTests {
         let findings = try store.integrityFindings().map(\.message)
         #expect(findings.contains { $0.contains("Note/p3") })
         #expect(findings.contains { $0.contains("Note/p5") })
-        // Neither is signed by an update, nor forgotten by a delete.
+        try store.close()
+    }
+
+    @Test(
+        "a row that another tool changed can be neither updated nor deleted",
+        arguments: [(3, false), (3, true), (5, false), (5, true)] as [(Int64, Bool)])
+    func refusesToWriteEditedRow(key: Int64, isDeleted: Bool) throws {
+        try createWithEditedRows()
+        let store = try type.open(directory.location("a"), options: StoreOptions())
         let recorded = try store.digest()
-        for (key, delete) in [(Int64(3), false), (3, true), (5, false), (5, true)] {
-            do {
-                try store.change {
-                    if delete {
-                        $0.delete(ObjectID("Note", key: key), version: 1)
-                    } else {
-                        try $0.update(ObjectID("Note", key: key), version: 1, values: ["text": "healed"])
-                    }
-                    try $0.insert(ObjectID("Note", key: 50), values: [:])
+        do {
+            try store.change {
+                if isDeleted {
+                    $0.delete(ObjectID("Note", key: key), version: 1)
+                } else {
+                    try $0.update(ObjectID("Note", key: key), version: 1, values: ["text": "healed"])
                 }
-                Issue.record("the change of Note/p\(key) was written")
-            } catch let error as StoreError {
-                #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key: key), "\(error)")
+                try $0.insert(ObjectID("Note", key: 50), values: [:])
             }
+            Issue.record("the change of Note/p\(key) was written")
+        } catch let error as StoreError {
+            #expect(error.code == .corrupted && error.damagedObject == ObjectID("Note", key: key), "\(error)")
         }
         #expect(try store.digest() == recorded)
         try store.close()
-        // With the changes accepted, what a record can hold is read and written.
+    }
+
+    @Test("with acceptsChanges, a row that another tool changed is read and written if it is valid")
+    func acceptsEditedRow() throws {
+        try createWithEditedRows()
         let accepting = try type.open(
             directory.location("a"), options: StoreOptions().with { $0.acceptsChanges = true })
         let view = try accepting.snapshot()

@@ -7,26 +7,41 @@ import Testing
 
 @testable import RoostSQLite
 
-@Suite("SQLite connections")
+/// The settings of connections to a store that is open.
+@Suite("Settings of SQLite connections")
 struct SQLiteSettingsTests {
-    @Test("the settings are really in force")
-    func settings() throws {
-        let directory = try TemporaryDirectory()
-        let store = try SQLiteStoreType().create(
+    private let directory: TemporaryDirectory
+    private let store: any PersistentStore
+    private let settings: SQLiteSettings
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())
-        let settings = try SQLiteSettings(StoreOptions(timeoutSeconds: 3))
-        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
-        for (pragma, value) in [
-            ("journal_mode", SQLValue.text("wal")), ("synchronous", .integer(2)), ("wal_autocheckpoint", .integer(0)),
+        settings = try SQLiteSettings(StoreOptions(timeoutSeconds: 3))
+    }
+
+    @Test(
+        "a connection to an SQLite store has the required value of each pragma",
+        arguments: [
+            ("journal_mode", .text("wal")), ("synchronous", .integer(2)), ("wal_autocheckpoint", .integer(0)),
             ("busy_timeout", .integer(3000)), ("cell_size_check", .integer(1)), ("mmap_size", .integer(0)),
             ("trusted_schema", .integer(0)), ("encoding", .text("UTF-8")), ("page_size", .integer(4096)),
             ("application_id", .integer(0x526F_7374)), ("user_version", .integer(3)), ("auto_vacuum", .integer(0)),
-        ] {
-            let found = try connection.withStatement("PRAGMA \(pragma)") { (statement) throws(StoreError) -> SQLValue in
-                try statement.step() ? try statement.value(at: 0) : .null
-            }
-            #expect(found == value, "\(pragma)")
+        ] as [(String, SQLValue)])
+    func pragma(name: String, value: SQLValue) throws {
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
+        let found = try connection.withStatement("PRAGMA \(name)") { (statement) throws(StoreError) -> SQLValue in
+            try statement.step() ? try statement.value(at: 0) : .null
         }
+        #expect(found == value)
+        try connection.close()
+        try store.close()
+    }
+
+    @Test("a connection to an SQLite store has the required configuration and limits")
+    func configuration() throws {
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
         for (option, isOn) in [
             (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
@@ -39,10 +54,20 @@ struct SQLiteSettingsTests {
             (SQLITE_LIMIT_VARIABLE_NUMBER, 2100), (SQLITE_LIMIT_WORKER_THREADS, 0),
         ] { #expect(connection.limit(limit) == value, "limit \(limit)") }
         try connection.close()
+        try store.close()
+    }
+
+    @Test("a connection with the option synchronous=normal does not flush each commit")
+    func normalSynchronous() throws {
         let normal = try SQLiteDatabase.connect(
             directory.file("a"), try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])), .readWrite)
         #expect(try normal.integer("PRAGMA synchronous") == 1)
         try normal.close()
+        try store.close()
+    }
+
+    @Test("a read-only SQLite connection refuses writes, attached databases and extensions")
+    func readOnly() throws {
         let reader = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
         #expect(try reader.integer("PRAGMA cell_size_check") == 0)
         #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
@@ -55,7 +80,10 @@ struct SQLiteSettingsTests {
         #expect(code { try reader.execute("SELECT 1") } == .closed)
         try store.close()
     }
+}
 
+@Suite("SQLite connections")
+struct SQLiteConnectionTests {
     @Test(
         "each SQLite result code maps to its store error code",
         arguments: [
