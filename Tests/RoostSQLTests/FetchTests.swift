@@ -20,61 +20,9 @@ struct FetchTests {
     static func filled(_ directory: TemporaryDirectory, _ random: inout SeededRandom) throws -> any PersistentStore {
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
-        let texts = [
-            "", "a", "ab", "abc", "b", "é", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z",
-        ]
-        let numbers: [Double] = [
-            0, -0.0, 1, 1.5, -3, .infinity, -.infinity, .nan, Double(bitPattern: 0x7FF8_0000_0000_0007),
-            9_007_199_254_740_992, .leastNonzeroMagnitude,
-        ]
         try store.change { changes in
             for key in Int64(1)...200 {
-                var values: [String: Value] = [:]
-                if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
-                if let number = numbers.randomElement(using: &random), key % 7 != 0 {
-                    values["length"] = .double(number)
-                }
-                if let number = numbers.randomElement(using: &random), key % 7 != 1 {
-                    values["gain"] = .double(number)
-                }
-                if let number = numbers.randomElement(using: &random), key % 7 != 2 {
-                    values["played"] = .date(Date(timeIntervalSinceReferenceDate: number))
-                }
-                if key % 3 != 0 {
-                    values["i64"] = .int(
-                        [0, 1, 2, .max, .min, 9_007_199_254_740_993].randomElement(using: &random) ?? 0)
-                }
-                if key % 3 != 1 { values["i16"] = .int([0, 1, -32768, 32767].randomElement(using: &random) ?? 0) }
-                if key % 4 != 1 {
-                    values["i32"] = .int([0, -1, 2_147_483_647].randomElement(using: &random) ?? 0)
-                }
-                if key % 5 != 1, let text = texts.randomElement(using: &random) { values["link"] = .uri(text) }
-                if key % 4 != 0 { values["loved"] = .bool(Bool.random(using: &random)) }
-                if key % 6 != 0 { values["number"] = .decimal(Decimal(Int.random(in: -2...2, using: &random)) / 2) }
-                if key % 2 != 0 {
-                    values["token"] = .uuid(
-                        UUID(
-                            uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...3, using: &random))
-                        ))
-                }
-                if key % 8 != 0 {
-                    values["cover"] = .data(Data([[], [0], [0, 1], [255]].randomElement(using: &random) ?? []))
-                }
-                if key % 3 != 1 {
-                    values["artist"] = .objectID(
-                        ObjectID(
-                            Bool.random(using: &random) ? "Singer" : "Drummer",
-                            key: Int64.random(in: 1...3, using: &random))
-                    )
-                }
-                if key % 3 != 2 {
-                    values["other"] = .objectID(
-                        ObjectID(
-                            Bool.random(using: &random) ? "Tag" : "Singer", key: Int64.random(in: 1...3, using: &random)
-                        ))
-                }
-                if key % 2 == 0 { values["place"] = .composite(key % 4 == 0 ? ["lat": .double(Double(key % 3))] : [:]) }
-                try changes.insert(ObjectID("Track", key: key), values: values)
+                try changes.insert(ObjectID("Track", key: key), values: values(key, &random))
             }
             for key in Int64(1)...9 {
                 try changes.insert(
@@ -84,26 +32,90 @@ struct FetchTests {
         return store
     }
 
+    private static let texts = [
+        "", "a", "ab", "abc", "b", "é", "\u{D7FF}", "\u{E000}x", "a\u{0}b", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}z",
+    ]
+
+    private static let numbers: [Double] = [
+        0, -0.0, 1, 1.5, -3, .infinity, -.infinity, .nan, Double(bitPattern: 0x7FF8_0000_0000_0007),
+        9_007_199_254_740_992, .leastNonzeroMagnitude,
+    ]
+
+    /// Random values of a track; the key decides which are null.
+    private static func values(_ key: Int64, _ random: inout SeededRandom) -> [String: Value] {
+        var values: [String: Value] = [:]
+        if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
+        if let number = numbers.randomElement(using: &random), key % 7 != 0 {
+            values["length"] = .double(number)
+        }
+        if let number = numbers.randomElement(using: &random), key % 7 != 1 {
+            values["gain"] = .double(number)
+        }
+        if let number = numbers.randomElement(using: &random), key % 7 != 2 {
+            values["played"] = .date(Date(timeIntervalSinceReferenceDate: number))
+        }
+        if key % 3 != 0 {
+            values["i64"] = .int(
+                [0, 1, 2, .max, .min, 9_007_199_254_740_993].randomElement(using: &random) ?? 0)
+        }
+        if key % 3 != 1 { values["i16"] = .int([0, 1, -32768, 32767].randomElement(using: &random) ?? 0) }
+        if key % 4 != 1 {
+            values["i32"] = .int([0, -1, 2_147_483_647].randomElement(using: &random) ?? 0)
+        }
+        if key % 5 != 1, let text = texts.randomElement(using: &random) { values["link"] = .uri(text) }
+        if key % 4 != 0 { values["loved"] = .bool(Bool.random(using: &random)) }
+        if key % 6 != 0 { values["number"] = .decimal(Decimal(Int.random(in: -2...2, using: &random)) / 2) }
+        if key % 2 != 0 {
+            values["token"] = .uuid(
+                UUID(
+                    uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8.random(in: 0...3, using: &random))
+                ))
+        }
+        if key % 8 != 0 {
+            values["cover"] = .data(Data([[], [0], [0, 1], [255]].randomElement(using: &random) ?? []))
+        }
+        if key % 3 != 1 {
+            values["artist"] = .objectID(
+                ObjectID(
+                    Bool.random(using: &random) ? "Singer" : "Drummer",
+                    key: Int64.random(in: 1...3, using: &random))
+            )
+        }
+        if key % 3 != 2 {
+            values["other"] = .objectID(
+                ObjectID(
+                    Bool.random(using: &random) ? "Tag" : "Singer", key: Int64.random(in: 1...3, using: &random)
+                ))
+        }
+        if key % 2 == 0 { values["place"] = .composite(key % 4 == 0 ? ["lat": .double(Double(key % 3))] : [:]) }
+        return values
+    }
+
     typealias P = FetchRequest.Predicate
 
+    private static let comparisons: [FetchRequest.Comparison.Operator] = [
+        .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
+    ]
+
+    private static let numberConstants: [Value] = [
+        0, 1, 1.5, .double(-0.0), .double(.nan), .double(.infinity), .int(.max), .double(9_007_199_254_740_992),
+        true, .null,
+    ]
+
+    private static let textConstants: [Value] = ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", .null]
+
+    private static let idConstants: [Value] = [
+        .objectID(ObjectID("Singer", key: 2)), .objectID(ObjectID("Tag", key: 1)),
+        .objectID(ObjectID("Track", key: 5)), .null,
+    ]
+
     static func leaf(_ random: inout SeededRandom) -> P {
-        let comparisons: [FetchRequest.Comparison.Operator] = [
-            .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
-        ]
         let comparison = comparisons.randomElement(using: &random) ?? .equal
-        let numbers: [Value] = [
-            0, 1, 1.5, .double(-0.0), .double(.nan), .double(.infinity), .int(.max), .double(9_007_199_254_740_992),
-            true, .null,
-        ]
-        let number = numbers.randomElement(using: &random) ?? .null
-        let texts: [Value] = ["", "a", "ab", "\u{10FFFF}", "\u{D7FF}", .null]
-        let text = texts.randomElement(using: &random) ?? .null
-        let ids: [Value] = [
-            .objectID(ObjectID("Singer", key: 2)), .objectID(ObjectID("Tag", key: 1)),
-            .objectID(ObjectID("Track", key: 5)), .null,
-        ]
-        let id = ids.randomElement(using: &random) ?? .null
-        switch Int.random(in: 0..<18, using: &random) {
+        let number = numberConstants.randomElement(using: &random) ?? .null
+        let text = textConstants.randomElement(using: &random) ?? .null
+        let id = idConstants.randomElement(using: &random) ?? .null
+        let kind = Int.random(in: 0..<18, using: &random)
+        switch kind {
         case 0: return .compare("title", using: comparison, with: text)
         case 1:
             return .beginsWith(
@@ -131,18 +143,7 @@ struct FetchTests {
             return .compare(
                 ["artist", "other"].randomElement(using: &random) ?? "other",
                 using: Bool.random(using: &random) ? .equal : .notEqual, with: id)
-        case 7:
-            return .isIn(
-                ["i64", "length"].randomElement(using: &random) ?? "i64",
-                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
-                    numbers.randomElement(using: &random) ?? .null
-                })
-        case 8:
-            return .isIn(
-                "title",
-                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
-                    texts.randomElement(using: &random) ?? .null
-                })
+        case 7, 8, 15, 16: return list(kind, &random)
         case 9:
             return .comparison(
                 .init(
@@ -162,20 +163,38 @@ struct FetchTests {
         case 14:
             // Two properties, which SQL does not compare.
             return .comparison(.init(left: .keyPath(["length"]), operator: comparison, right: .keyPath(["gain"])))
-        case 15:
-            return .isIn(
-                ["artist", "other"].randomElement(using: &random) ?? "other",
-                values: (0..<Int.random(in: 0..<4, using: &random)).map { _ in
-                    ids.randomElement(using: &random) ?? .null
-                })
-        case 16:
-            return .isIn(
-                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", values: [.null])
         case 10: return .compare("cover", using: comparison, with: .data(Data([0])))
         default:
             return Bool.random(using: &random)
                 ? .isNull("place")
                 : .comparison(.init(left: .constant(number), operator: comparison, right: .keyPath(["i64"])))
+        }
+    }
+
+    /// Returns a condition on a property and a list of values.
+    private static func list(_ kind: Int, _ random: inout SeededRandom) -> P {
+        switch kind {
+        case 7:
+            return .isIn(
+                ["i64", "length"].randomElement(using: &random) ?? "i64",
+                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+                    numberConstants.randomElement(using: &random) ?? .null
+                })
+        case 8:
+            return .isIn(
+                "title",
+                values: (0..<Int.random(in: 0..<5, using: &random)).map { _ in
+                    textConstants.randomElement(using: &random) ?? .null
+                })
+        case 15:
+            return .isIn(
+                ["artist", "other"].randomElement(using: &random) ?? "other",
+                values: (0..<Int.random(in: 0..<4, using: &random)).map { _ in
+                    idConstants.randomElement(using: &random) ?? .null
+                })
+        default:
+            return .isIn(
+                ["token", "played", "number", "loved"].randomElement(using: &random) ?? "token", values: [.null])
         }
     }
 
