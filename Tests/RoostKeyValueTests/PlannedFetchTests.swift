@@ -280,8 +280,9 @@ private struct PlanSample {
     static let numbers: [Int64] = [0, 1, -1, 2, 3, 5, 100, .max, .min, 9007199254740993, 9007199254740992]
     static let decimals = ["0", "1", "-1", "1.5", "-1.5", "NaN", "0.001", "1000000000000000000000", "2"]
 
-    init(count: Int, _ generator: inout SeededGenerator) throws {
-        model = try ManagedObjectModel(entities: [
+    /// Items and special items with an index of every kind.
+    private static func makeModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
             EntityDescription(
                 "Item",
                 attributes: [
@@ -322,6 +323,10 @@ private struct PlanSample {
                 relationships: [.toMany("likers", to: "Item", inverse: "likes")]
             ).with { $0.fetchIndexes = [FetchIndexDescription("extra", on: "extra", "text")] },
         ])
+    }
+
+    init(count: Int, _ generator: inout SeededGenerator) throws {
+        model = try Self.makeModel()
         let store = try KeyValueStore(
             creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
             model: model,

@@ -114,6 +114,13 @@ struct TreeTests {
         #expect(try reader.entries(.records) == model)
         for count in [1, 7, .max] { #expect(try reader.visitedEntries(.records, atOnce: count) == model) }
         for (reader, model) in snapshots { #expect(try reader.entries(.records) == model) }
+        try expectSeeks(reader, model, &generator)
+    }
+
+    /// Expects that reads and seeks of random keys find what the sorted array has.
+    private func expectSeeks(
+        _ reader: any KeyValueReader, _ model: SortedArray, _ generator: inout SeededGenerator
+    ) throws {
         for _ in 0..<200 {
             let key = (0..<3).map { _ in UInt8.random(in: 0...9, using: &generator) }
             let (index, isThere) = model.position(key)

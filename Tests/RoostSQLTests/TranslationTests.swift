@@ -67,8 +67,17 @@ struct TwinStores {
             }
             try changes.insert(ObjectID("Track", key: key), values: values)
         }
-        for a in 1...count / 4 {
-            for b in 1...count / 4 {
+        try Self.addLinks(count: count / 4, to: &changes, &random)
+        _ = try plain.commit(changes)
+        _ = try sql.commit(changes)
+    }
+
+    /// Links of random albums to tags and to similar albums.
+    private static func addLinks(
+        count: Int64, to changes: inout ChangeSet, _ random: inout SeededRandom
+    ) throws {
+        for a in 1...count {
+            for b in 1...count {
                 if Int.random(in: 0..<3, using: &random) == 0 {
                     try changes.add(
                         Link(a, b, order: Int64.random(in: 0..<9, using: &random)),
@@ -80,8 +89,6 @@ struct TwinStores {
                 }
             }
         }
-        _ = try plain.commit(changes)
-        _ = try sql.commit(changes)
     }
 
     /// Case, diacritics, wildcards, quotes, code points at the ends of ranges, and what differs in
