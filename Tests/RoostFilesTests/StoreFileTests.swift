@@ -57,24 +57,23 @@ struct StoreFileTests {
         #expect(try StoreFile.byteCount(at: file) == 7)
     }
 
-    @Test("whatever is not a file is refused with its own code, and never waited for")
-    func refusals() throws {
+    @Test(
+        "a path that is not a regular file is refused by code and not read",
+        arguments: [
+            ("absent", .notFound), ("no/store", .missingDirectory), ("store/x", .missingDirectory),
+            ("folder", .notAStore), ("pipe", .notAStore), ("/dev/null", .notAStore), ("dangling", .notFound),
+            ("circle", .notAStore), ("", .invalidRequest), ("store\0x", .invalidRequest),
+        ] as [(String, StoreError.Code)])
+    func refuses(name: String, expected: StoreError.Code) throws {
         let directory = try directory.get()
+        #expect(mkdir(directory.file("folder"), 0o700) == 0)
         #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
         #expect(symlink(directory.file("nowhere"), directory.file("dangling")) == 0)
         #expect(symlink(directory.file("circle"), directory.file("circle")) == 0)
-        let file = try directory.write("store")
-        let cases: [(String, StoreError.Code)] = [
-            (directory.file("absent"), .notFound), (directory.file("no/store"), .missingDirectory),
-            (file + "/x", .missingDirectory),
-            (directory.path, .notAStore), (directory.file("pipe"), .notAStore), ("/dev/null", .notAStore),
-            (directory.file("dangling"), .notFound), (directory.file("circle"), .notAStore), ("", .invalidRequest),
-            (file + "\0x", .invalidRequest),
-        ]
-        for (path, expected) in cases {
-            #expect(code { try StoreFile.requireRegularFile(at: path, forWriting: false) } == expected, "\(path)")
-            #expect(StoreFile.read(prefix: 4, of: path) == nil, "\(path)")
-        }
+        _ = try directory.write("store")
+        let path = name.isEmpty || name.hasPrefix("/") ? name : directory.file(name)
+        #expect(code { try StoreFile.requireRegularFile(at: path, forWriting: false) } == expected)
+        #expect(StoreFile.read(prefix: 4, of: path) == nil)
     }
 
     @Test("reading a prefix of a shorter file returns the whole file")
@@ -258,11 +257,16 @@ struct StoreFileTests {
         #expect(try directory.names == ["store", "store.lock"])
     }
 
-    @Test("removing a file that does not exist succeeds, removing a directory is an error")
+    @Test("removing a missing file succeeds, and removing a directory fails")
     func removing() throws {
         let directory = try directory.get()
         try StoreFile.remove(directory.file("absent"))
         #expect(code { try StoreFile.remove(directory.path) } != nil)
+    }
+
+    @Test("flushing a missing file or a missing directory fails with its code")
+    func syncing() throws {
+        let directory = try directory.get()
         #expect(code { try StoreFile.syncFile(at: directory.file("absent")) } == .notFound)
         try StoreFile.syncDirectory(of: directory.file("absent"))
         #expect(code { try StoreFile.syncDirectory(of: directory.file("no/absent")) } == .missingDirectory)

@@ -21,8 +21,8 @@ struct DocumentTests {
         return try bench.bytes()
     }
 
-    @Test("the same contents give the same bytes, whatever the way to them")
-    func stability() throws {
+    @Test("two JSON stores with the same UUID and contents have the same bytes")
+    func equalBytes() throws {
         let bench = try Bench()
         let options = StoreOptions().with { $0.storeUUID = StoreUUID() }
         for name in ["a", "b"] {
@@ -31,15 +31,29 @@ struct DocumentTests {
             try store.close()
         }
         #expect(try bench.bytes("a") == bench.bytes("b"))
+    }
+
+    @Test("opening, reading and closing a JSON store does not write to its document")
+    func readingWritesNothing() throws {
+        let bench = try Bench()
+        let filled = try bench.create("a")
+        try filled.fill()
+        try filled.close()
         let before = try bench.bytes("a")
-        // Opening, reading and closing writes nothing.
         let status = try FileIdentity(at: bench.path("a"))
         let store = try bench.open("a")
         _ = try store.state()
         try store.close()
         #expect(try FileIdentity(at: bench.path("a")).isUnchanged(since: status))
         #expect(try bench.bytes("a") == before)
-        // One record on each line.
+    }
+
+    @Test("a document has one record or link on each line")
+    func lines() throws {
+        let bench = try Bench()
+        let store = try bench.create("a")
+        try store.fill()
+        try store.close()
         let lines = try bench.text("a").split(separator: "\n")
         #expect(lines.filter { $0.hasPrefix("{\"id\": ") }.count == 8)
         #expect(lines.contains { $0.hasPrefix("[2, 1") })
@@ -100,6 +114,12 @@ struct DocumentTests {
                 }
             }
         }
+    }
+
+    @Test("the refusal of a changed document says which line to remove after an edit")
+    func adviceForChangedDocument() throws {
+        let bench = try Bench()
+        let document = try small(bench)
         var changed = document
         changed[document.count / 2] ^= 1
         try bench.write(changed)
@@ -113,14 +133,14 @@ struct DocumentTests {
         #expect(try bench.refused().message.contains("remove the line"))
     }
 
-    @Test("an empty file or an incomplete document is never opened as a store")
-    func emptyFiles() throws {
+    @Test(
+        "an empty file or an incomplete document is never opened as a store",
+        arguments: ["", " ", "\n\n\t \n", "{}", "{\"format\": \"roost-json\"", "null", "[]"])
+    func refusesEmptyFile(text: String) throws {
         let bench = try Bench()
-        for text in ["", " ", "\n\n\t \n", "{}", "{\"format\": \"roost-json\"", "null", "[]"] {
-            try bench.write(text.utf8)
-            let error = try bench.refused()
-            #expect([.notAStore, .corrupted].contains(error.code))
-        }
+        try bench.write(text.utf8)
+        let error = try bench.refused()
+        #expect([.notAStore, .corrupted].contains(error.code))
     }
 
     @Test("extreme numbers, control characters and bytes survive in a JSON store")

@@ -147,20 +147,19 @@ struct JournalTests {
         #expect(try abandoned.state([UInt8](repeating: 0, count: 600)) == abandoned.states[0])
     }
 
-    @Test("commits that are missing, doubled or swapped are damage")
-    func order() throws {
+    @Test(
+        "journal commits that are missing, duplicated or swapped are damage",
+        arguments: [[1, 2], [0, 2], [0, 0, 1, 2], [1, 0, 2], [0, 1, 2, 2]])
+    func wrongOrder(of commits: [Int]) throws {
         let abandoned = try Abandoned()
         let (journal, ends) = (abandoned.journal, abandoned.ends)
         let frames: [[UInt8]] = [
             Array(journal[ends[0]..<ends[1]]), Array(journal[ends[1]..<ends[2]]), Array(journal[ends[2]...]),
         ]
-        let orders: [[Int]] = [[1, 2], [0, 2], [0, 0, 1, 2], [1, 0, 2], [0, 1, 2, 2]]
-        for order in orders {
-            var wrong = Array(journal[..<ends[0]])
-            for frame in order { wrong += frames[frame] }
-            try abandoned.bench.write(wrong, to: "store-journal")
-            #expect(try abandoned.bench.refused(readOnly: true).code == .corrupted)
-        }
+        var wrong = Array(journal[..<ends[0]])
+        for commit in commits { wrong += frames[commit] }
+        try abandoned.bench.write(wrong, to: "store-journal")
+        #expect(try abandoned.bench.refused(readOnly: true).code == .corrupted)
     }
 
     @Test("a journal beside another document is refused, and neither is changed")
@@ -221,7 +220,7 @@ struct JournalTests {
         #expect(try abandoned.bench.refused().code == .notAStore)
     }
 
-    @Test("another store's journal is removed neither with the store that is destroyed nor with one that is replaced")
+    @Test("a store beside another store's journal is neither destroyed nor replaced")
     func otherStoresJournal() throws {
         let (own, other) = (try Abandoned(), try Abandoned())
         let bench = own.bench
@@ -240,7 +239,12 @@ struct JournalTests {
                 == .storeReplaced)
         #expect(try bench.bytes("store-journal") == other.journal)
         #expect(try bench.bytes() == own.document)
-        // Its own goes with it, and so does one that is damaged.
+    }
+
+    @Test("destroying a JSON store removes its journal, even a damaged one")
+    func destroysOwnJournal() throws {
+        let own = try Abandoned()
+        let bench = own.bench
         for journal in [own.journal, own.journal.prefix(50) + [0] + own.journal.dropFirst(51)] {
             try bench.write(own.document)
             try bench.write(journal, to: "store-journal")

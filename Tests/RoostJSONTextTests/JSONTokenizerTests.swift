@@ -293,9 +293,9 @@ struct JSONTokenizerTests {
         #expect(TextChecksum.text(value).count == 32)
     }
 
-    @Test("a JSON number is converted exactly or not at all")
-    func numbers() throws {
-        let texts: [(String, Int64?, Double?)] = [
+    @Test(
+        "a JSON number is converted exactly or not at all",
+        arguments: [
             ("0", 0, 0), ("-0", 0, -0.0), ("9223372036854775807", .max, 0x1p63),
             ("-9223372036854775808", .min, -0x1p63),
             ("9223372036854775808", nil, 0x1p63), ("-9223372036854775809", nil, -0x1p63), ("1.0", nil, 1),
@@ -306,12 +306,11 @@ struct JSONTokenizerTests {
             ("9007199254740993", 9_007_199_254_740_993, 9_007_199_254_740_992),
             ("1.00000000000000011102230246251565404236316680908203125", nil, 1),
             ("1.00000000000000011102230246251565404236316680908203126", nil, 1.0000000000000002),
-        ]
-        for (text, integer, double) in texts {
-            var reader = makeTokenizer(Array(text.utf8), chunk: 1)
-            #expect(try reader.next() == .number)
-            #expect(reader.integer == integer, "\(text)")
-            #expect(reader.double?.bitPattern == double?.bitPattern, "\(text)")
-        }
+        ] as [(String, Int64?, Double?)])
+    func number(text: String, integer: Int64?, double: Double?) throws {
+        var reader = makeTokenizer(Array(text.utf8), chunk: 1)
+        #expect(try reader.next() == .number)
+        #expect(reader.integer == integer)
+        #expect(reader.double?.bitPattern == double?.bitPattern)
     }
 }

@@ -115,11 +115,15 @@ struct RecordRowWriterTests {
         #expect(try csv(["id", "id#value", "entity"], ["id": 99], "Child") == "7,99,Child\n")
     }
 
-    @Test("without names there are the key, the entity where it can differ, and all properties by name")
+    @Test("default columns are the key, the entity if it varies, and all properties")
     func defaults() throws {
         #expect(try rows(nil, "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
         #expect(try rows(nil, "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
         #expect(try rows(nil).columns.columns.map(\.name).suffix(3) == ["whole", "next", "owner"])
+    }
+
+    @Test("the CSV header has the names of the columns")
+    func header() throws {
         var header = TextBuffer()
         try rows(["id", "place.city"]).appendCSVHeader(to: &header)
         #expect(String(decoding: header.bytes, as: UTF8.self) == "id,place.city\n")

@@ -314,15 +314,19 @@ struct RecordTextTests {
 
     // MARK: Links
 
-    @Test("links come back with their places")
-    func links() throws {
-        let model = try ManagedObjectModel(entities: [
+    /// A model with links between two ordered ends, and with unordered ones.
+    private func linkModel() throws -> ManagedObjectModel {
+        try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toMany("b", to: "B", inverse: "a", isOrdered: true)]),
             EntityDescription("B", relationships: [.toMany("a", to: "A", inverse: "b", isOrdered: true)]),
             EntityDescription("C", relationships: [.toMany("c", to: "C")]),
         ])
+    }
+
+    @Test("links as text are read back with their places")
+    func links() throws {
+        let model = try linkModel()
         let ordered = try #require(model.linkRelationships.first { $0.name.entity == "A" })
-        let plain = try #require(model.linkRelationships.first { $0.name.entity == "C" })
         let links = [
             Link(1, 2), Link(1, 2, order: 3), Link(.max, .max, order: .min, inverseOrder: .max),
             Link(1, 1, order: 0, inverseOrder: -1),
@@ -343,15 +347,21 @@ struct RecordTextTests {
         try tokens.expect(.beginArray, "links")
         while try tokens.nextElement() { found.append(try LinkText.read(from: &tokens, of: ordered)) }
         #expect(found == links)
-        for wrong in [
+    }
+
+    @Test(
+        "a malformed link is refused with the name of its relationship",
+        arguments: [
             "[1]", "[]", "[1, 0]", "[-1, 1]", "[1, 2, 3]", "[1, 2, 0, 4]", "[1, 2, 0, 0, 0]", "[1, \"2\"]", "[1.5, 2]",
             "{}", "5", "[1, [2]]",
-        ] {
-            var tokens = makeReader(Array(wrong.utf8), chunk: 4)
-            _ = try tokens.next()
-            var failure: StoreError?
-            do throws(StoreError) { _ = try LinkText.read(from: &tokens, of: plain) } catch { failure = error }
-            #expect(failure?.message.contains("'C.c'") == true, "\(wrong)")
-        }
+        ])
+    func refusesMalformedLink(text: String) throws {
+        let model = try linkModel()
+        let plain = try #require(model.linkRelationships.first { $0.name.entity == "C" })
+        var tokens = makeReader(Array(text.utf8), chunk: 4)
+        _ = try tokens.next()
+        var failure: StoreError?
+        do throws(StoreError) { _ = try LinkText.read(from: &tokens, of: plain) } catch { failure = error }
+        #expect(failure?.message.contains("'C.c'") == true)
     }
 }
