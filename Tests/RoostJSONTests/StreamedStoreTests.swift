@@ -170,7 +170,7 @@ struct StreamedStoreTests {
     }
 
     /// Changes the text and gives it the checksum that belongs to it.
-    private func rewrite(_ old: String, _ new: String) throws {
+    private func rewrite(_ old: String, as new: String) throws {
         try bench.edit("store", old, new)
         var text = try bench.text()
         text = String(text.dropLast(3)) + "\n, "
@@ -192,9 +192,9 @@ struct StreamedStoreTests {
             try changes.add(Link(1, 2), to: RelationshipName("Album", name: "similar"))
         }
         try store.close()
-        try rewrite("\"generation\": 1", "\"generation\": 2")
+        try rewrite("\"generation\": 1", as: "\"generation\": 2")
         #expect(try openOnce().snapshot().computeTally().digest.objectCount == 5)
-        try rewrite(old, new)
+        try rewrite(old, as: new)
         let error = #expect(throws: StoreError.self) { _ = try openOnce().snapshot().computeTally() }
         #expect(error?.code == .corrupted)
     }

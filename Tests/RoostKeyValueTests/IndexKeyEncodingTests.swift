@@ -13,7 +13,7 @@ struct IndexKeyEncodingTests {
     }
 
     /// Checks that the bytes of all pairs are in the order of their values.
-    private func expectOrder<T>(_ values: [T], _ encode: (T) -> [UInt8], _ precedes: (T, T) -> Bool) {
+    private func expectOrder<T>(of values: [T], encode: (T) -> [UInt8], precedes: (T, T) -> Bool) {
         let encoded = values.map(encode)
         for (i, a) in values.enumerated() {
             for (j, b) in values.enumerated() {
@@ -28,7 +28,7 @@ struct IndexKeyEncodingTests {
         let values =
             [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
             + (0..<60).map { _ in Int64.random(in: .min ... .max, using: &generator) }
-        expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
+        expectOrder(of: values, encode: { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, precedes: <)
     }
 
     @Test("index keys of doubles sort as numbers, with NaN last and equal zeros")
@@ -44,7 +44,7 @@ struct IndexKeyEncodingTests {
                 !$0.isNaN
             }
         func encode(_ value: Double) -> [UInt8] { bytes { IndexKeyEncoding.append(value, to: &$0) } }
-        expectOrder(values, encode, <)
+        expectOrder(of: values, encode: encode, precedes: <)
         #expect(encode(-0.0) == encode(0.0))
         #expect(encode(.nan) == encode(-.nan))
         #expect(encode(.infinity).lexicographicallyPrecedes(encode(.nan)))
@@ -66,7 +66,7 @@ struct IndexKeyEncodingTests {
                         isNegative: Bool.random(using: &generator), mantissa: mantissa,
                         exponent: Int.random(in: -6...6, using: &generator))))
         }
-        expectOrder(values, { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, <)
+        expectOrder(of: values, encode: { value in bytes { IndexKeyEncoding.append(value, to: &$0) } }, precedes: <)
     }
 
     @Test("index keys of text and data sort by bytes, with any suffix")
@@ -83,12 +83,12 @@ struct IndexKeyEncodingTests {
         }
         for suffix in [[UInt8](), [0], [255, 255]] {
             expectOrder(
-                values,
-                { value in
+                of: values,
+                encode: { value in
                     bytes { bytes in value.withUnsafeBytes { IndexKeyEncoding.append(escaping: $0, to: &bytes) } }
                         + suffix
                 },
-                { $0.lexicographicallyPrecedes($1) })
+                precedes: { $0.lexicographicallyPrecedes($1) })
         }
     }
 
@@ -159,13 +159,13 @@ struct IndexKeyEncodingTests {
     @Test("places in keys sort as numbers")
     func places() {
         expectOrder(
-            [Int64.min, -256, -1, 0, 1, 255, 256, .max],
-            { place in
+            of: [Int64.min, -256, -1, 0, 1, 255, 256, .max],
+            encode: { place in
                 var key = StorageKey()
                 key.append(place: place)
                 // An object's key always follows, and what has no place begins with it.
                 key.append(key: 1)
                 return key.bytes
-            }, <)
+            }, precedes: <)
     }
 }

@@ -12,10 +12,10 @@ struct PlannedFetchTests {
     @Test("random fetches through indexes find the same objects as a scan", arguments: 0..<24)
     func answers(seed: Int) throws {
         var generator = SeededGenerator(UInt64(seed) + 1)
-        let sample = try PlanSample(count: 150, &generator)
+        let sample = try PlanSample(count: 150, using: &generator)
         var used: Set<String> = []
         for _ in 0..<150 {
-            let request = sample.request(&generator)
+            let request = sample.request(using: &generator)
             let expected = try sample.scanned(request)
             let plan = try sample.snapshot.explain(request, executing: true)
             let found = try sample.snapshot.keys(request)
@@ -30,7 +30,7 @@ struct PlannedFetchTests {
     @Test("a sorted fetch takes its order from an index, in both directions")
     func order() throws {
         var generator = SeededGenerator(77)
-        let sample = try PlanSample(count: 400, &generator)
+        let sample = try PlanSample(count: 400, using: &generator)
         var orders = 0
         for key in ["text", "number", "real", "price", "date", "small", "link"] {
             for isAscending in [true, false] {
@@ -51,7 +51,7 @@ extension PlannedFetchTests {
     @Test("an order by folded text or through a relationship uses no index")
     func otherOrders() throws {
         var generator = SeededGenerator(78)
-        let sample = try PlanSample(count: 100, &generator)
+        let sample = try PlanSample(count: 100, using: &generator)
         for descriptor: FetchRequest.SortDescriptor in [
             .init("text", options: .caseInsensitive), .init("text", options: .localized), .init("owner.text"),
         ] {
@@ -66,7 +66,7 @@ extension PlannedFetchTests {
     @Test("lists of values in a compound index give each object once, in order")
     func lists() throws {
         var generator = SeededGenerator(79)
-        let sample = try PlanSample(count: 300, &generator)
+        let sample = try PlanSample(count: 300, using: &generator)
         let flags = FetchRequest.Predicate.isIn("flag", values: [.bool(true), .bool(false)])
         let cursor = try sample.snapshot.fetch(FetchRequest("Item", where: .isNotNull("plain")))
         var (batch, numbers) = (RecordBatch(model: sample.snapshot.model), Set<Int64>())
@@ -325,7 +325,7 @@ private struct PlanSample {
         ])
     }
 
-    init(count: Int, _ generator: inout SeededGenerator) throws {
+    init(count: Int, using generator: inout SeededGenerator) throws {
         model = try Self.makeModel()
         let store = try KeyValueStore(
             creating: MemoryStorage(), type: MemoryStoreType(), location: StoreLocation(type: "memory", path: ""),
@@ -338,7 +338,7 @@ private struct PlanSample {
             var values: [String: Value] = [:]
             for field in try model.requireEntity(isSpecial ? "Special" : "Item").layout.fields
             where field.name != "code" && Int.random(in: 0..<8, using: &generator) > 0 {
-                values[field.name] = Self.value(field.name, &generator)
+                values[field.name] = Self.value(field.name, using: &generator)
             }
             if Int.random(in: 0..<4, using: &generator) > 0 { values["code"] = .string("\(key / 3)") }
             if values["code"] != nil { values["part"] = .int(key % 3) }
@@ -366,7 +366,7 @@ private struct PlanSample {
         return (0..<batch.count).map { batch.key(at: $0) }
     }
 
-    static func value(_ name: String, _ generator: inout SeededGenerator) -> Value? {
+    static func value(_ name: String, using generator: inout SeededGenerator) -> Value? {
         func one<Element>(_ list: [Element]) -> Element? { list.randomElement(using: &generator) }
         switch name {
         case "number": return one(numbers).map { .int($0) }
@@ -386,12 +386,14 @@ private struct PlanSample {
     }
 
     /// A value that a property is compared with, perhaps of another type of number.
-    static func constant(_ name: String, _ generator: inout SeededGenerator) -> Value {
+    static func constant(_ name: String, using generator: inout SeededGenerator) -> Value {
         if Int.random(in: 0..<12, using: &generator) == 0 { return .null }
         let isNumber = ["number", "small", "part", "plain", "extra", "real", "single", "price", "flag"].contains(name)
-        guard isNumber, Int.random(in: 0..<3, using: &generator) == 0 else { return value(name, &generator) ?? .null }
+        guard isNumber, Int.random(in: 0..<3, using: &generator) == 0 else {
+            return value(name, using: &generator) ?? .null
+        }
         let other = ["number", "real", "price", "flag", "small"].randomElement(using: &generator) ?? "real"
-        return value(other, &generator) ?? .null
+        return value(other, using: &generator) ?? .null
     }
 
     static let names = [
@@ -399,12 +401,12 @@ private struct PlanSample {
         "plain", "owner",
     ]
 
-    func predicate(_ depth: Int, _ generator: inout SeededGenerator) -> FetchRequest.Predicate {
+    func predicate(_ depth: Int, using generator: inout SeededGenerator) -> FetchRequest.Predicate {
         switch Int.random(in: 0..<(depth > 0 ? 10 : 6), using: &generator) {
         case 6, 7:
-            return .and((0..<3).map { _ in predicate(depth - 1, &generator) })
-        case 8: return .or((0..<2).map { _ in predicate(depth - 1, &generator) })
-        case 9: return .not(predicate(depth - 1, &generator))
+            return .and((0..<3).map { _ in predicate(depth - 1, using: &generator) })
+        case 8: return .or((0..<2).map { _ in predicate(depth - 1, using: &generator) })
+        case 9: return .not(predicate(depth - 1, using: &generator))
         default: break
         }
         let name = Self.names.randomElement(using: &generator) ?? "number"
@@ -417,34 +419,34 @@ private struct PlanSample {
                             .constant(.objectID(ObjectID("Special", key: Int64.random(in: 1...200, using: &generator))))
                         })))
         }
-        if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, depth, &generator) }
+        if Int.random(in: 0..<3, using: &generator) == 0 { return related(name, using: &generator) }
         let isText = name == "text" || name == "other"
         switch Int.random(in: 0..<9, using: &generator) {
-        case 0, 1: return .equal(name, to: Self.constant(name, &generator))
-        case 2: return .isIn(name, values: (0..<3).map { _ in Self.constant(name, &generator) })
+        case 0, 1: return .equal(name, to: Self.constant(name, using: &generator))
+        case 2: return .isIn(name, values: (0..<3).map { _ in Self.constant(name, using: &generator) })
         case 3 where isText, 4 where isText:
             let text = Self.texts.randomElement(using: &generator) ?? ""
             return .beginsWith(name, prefix: String(text.prefix(Int.random(in: 0...500, using: &generator))))
-        case 3 where name != "owner": return .less(name, than: Self.constant(name, &generator))
-        case 4 where name != "owner": return .lessOrEqual(name, to: Self.constant(name, &generator))
-        case 5 where name != "owner": return .greater(name, than: Self.constant(name, &generator))
-        case 6 where name != "owner": return .greaterOrEqual(name, to: Self.constant(name, &generator))
+        case 3 where name != "owner": return .less(name, than: Self.constant(name, using: &generator))
+        case 4 where name != "owner": return .lessOrEqual(name, to: Self.constant(name, using: &generator))
+        case 5 where name != "owner": return .greater(name, than: Self.constant(name, using: &generator))
+        case 6 where name != "owner": return .greaterOrEqual(name, to: Self.constant(name, using: &generator))
         case 7 where name != "owner" && Bool.random(using: &generator):
             return .comparison(
                 .init(
                     left: .keyPath([name]), operator: .between,
-                    right: .aggregate((0..<2).map { _ in .constant(Self.constant(name, &generator)) })))
-        case 7: return .notEqual(name, to: Self.constant(name, &generator))
-        default: return .equal(name, to: Self.constant(name, &generator))
+                    right: .aggregate((0..<2).map { _ in .constant(Self.constant(name, using: &generator)) })))
+        case 7: return .notEqual(name, to: Self.constant(name, using: &generator))
+        default: return .equal(name, to: Self.constant(name, using: &generator))
         }
     }
 
     /// Returns a condition on the destinations of relationships.
     private func related(
-        _ name: String, _ depth: Int, _ generator: inout SeededGenerator
+        _ name: String, using generator: inout SeededGenerator
     ) -> FetchRequest.Predicate {
         func number(_ most: Int) -> Int { Int.random(in: 0...most, using: &generator) }
-        let constant = Self.constant(name, &generator)
+        let constant = Self.constant(name, using: &generator)
         let comparisons: [FetchRequest.Comparison.Operator] =
             name == "owner"
             ? [.equal, .notEqual] : [.equal, .notEqual, .less, .greaterOrEqual, .greater, .lessOrEqual]
@@ -486,13 +488,13 @@ private struct PlanSample {
         }
     }
 
-    func request(_ generator: inout SeededGenerator) -> FetchRequest {
+    func request(using generator: inout SeededGenerator) -> FetchRequest {
         let isSpecial = Int.random(in: 0..<5, using: &generator) == 0
         let names = Self.names.filter { $0 != "owner" } + (isSpecial ? ["extra"] : [])
         let isAscending = Bool.random(using: &generator)
         return FetchRequest(
             isSpecial ? "Special" : "Item",
-            where: Int.random(in: 0..<6, using: &generator) == 0 ? nil : predicate(2, &generator),
+            where: Int.random(in: 0..<6, using: &generator) == 0 ? nil : predicate(2, using: &generator),
             sortedBy: (0..<Int.random(in: 0...2, using: &generator)).map { _ in
                 .init(
                     names.randomElement(using: &generator) ?? "number",

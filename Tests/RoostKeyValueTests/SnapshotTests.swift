@@ -141,7 +141,7 @@ struct SnapshotTests {
     }
 
     /// The first key of a space that starts with a number.
-    private static func firstKey(_ space: KeySpace, _ reader: any KeyValueReader) throws(StoreError) -> StorageKey {
+    private static func firstKey(of space: KeySpace, in reader: any KeyValueReader) throws(StoreError) -> StorageKey {
         let cursor = try reader.cursor(in: space)
         guard try cursor.next() else { throw StoreError(.notFound, "the space is empty") }
         return StorageKey(cursor.key)
@@ -152,7 +152,7 @@ struct SnapshotTests {
         let test = try TestStore()
         try test.fill()
         try tamper(test) { (writer) throws(StoreError) in
-            try writer.delete(try Self.firstKey(space, writer), in: space)
+            try writer.delete(try Self.firstKey(of: space, in: writer), in: space)
         }
         #expect(try !test.findings().isEmpty)
     }
@@ -162,7 +162,7 @@ struct SnapshotTests {
         let test = try TestStore()
         try test.fill()
         try tamper(test) { (writer) throws(StoreError) in
-            var key = try Self.firstKey(space, writer)
+            var key = try Self.firstKey(of: space, in: writer)
             let value = try writer.value(of: key, in: space) ?? []
             // Another object's entry of the same form.
             key.truncate(to: key.count - 1)

@@ -17,7 +17,7 @@ import Testing
         /// Puts, inserts, appends, deletes and reads in any order, beside a dictionary; then the
         /// whole, walked through by a cursor.
         private static func change(
-            _ storage: any OrderedKeyValueStorage, _ space: KeySpace, seed: UInt64
+            _ space: KeySpace, of storage: any OrderedKeyValueStorage, seed: UInt64
         ) throws {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 var generator = SeededGenerator(seed)
@@ -69,8 +69,8 @@ import Testing
         func random(seed: UInt64) throws {
             let (file, memory) = (try directory.get().create(), MemoryStorage())
             for storage in [file, memory] as [any OrderedKeyValueStorage] {
-                try Self.change(storage, .references, seed: seed)
-                try Self.change(storage, .records, seed: seed)
+                try Self.change(.references, of: storage, seed: seed)
+                try Self.change(.records, of: storage, seed: seed)
                 #expect(try storage.integrityFindings().isEmpty)
             }
         }
@@ -94,7 +94,7 @@ import Testing
         }
 
         /// Appends keys of six digits to a space in a long write of several parts, in steps of 10.
-        private static func load(_ storage: LMDBStorage, _ space: KeySpace) throws {
+        private static func load(_ space: KeySpace, of storage: LMDBStorage) throws {
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
                 try write.perform { (writer) throws(StoreError) in
@@ -110,7 +110,7 @@ import Testing
             let storage = try directory.create()
             var growth: [KeySpace: Int] = [:]
             for space in [KeySpace.records, .references] {
-                try Self.load(storage, space)
+                try Self.load(space, of: storage)
                 let reader = try storage.read()
                 #expect(try reader.entries(space) == (0..<20_000).map { "\(100_000 + 10 * $0)=" })
                 reader.close()

@@ -114,12 +114,12 @@ struct TreeTests {
         #expect(try reader.entries(.records) == model)
         for count in [1, 7, .max] { #expect(try reader.visitedEntries(.records, atOnce: count) == model) }
         for (reader, model) in snapshots { #expect(try reader.entries(.records) == model) }
-        try expectSeeks(reader, model, &generator)
+        try expectSeeks(in: reader, likeIn: model, using: &generator)
     }
 
     /// Expects that reads and seeks of random keys find what the sorted array has.
     private func expectSeeks(
-        _ reader: any KeyValueReader, _ model: SortedArray, _ generator: inout SeededGenerator
+        in reader: any KeyValueReader, likeIn model: SortedArray, using generator: inout SeededGenerator
     ) throws {
         for _ in 0..<200 {
             let key = (0..<3).map { _ in UInt8.random(in: 0...9, using: &generator) }

@@ -33,13 +33,13 @@ struct AggregateTests {
     ]
 
     /// The rows of a request over records that are read one by one.
-    private static func reference(_ request: RowRequest, _ store: any PersistentStore) throws -> [[Value]] {
+    private static func reference(_ request: RowRequest, in store: any PersistentStore) throws -> [[Value]] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        return try rows(request, ShowingSnapshot(snapshot))
+        return try rows(request, in: ShowingSnapshot(snapshot))
     }
 
-    private static func rows(_ request: RowRequest, _ snapshot: any StoreSnapshot) throws -> [[Value]] {
+    private static func rows(_ request: RowRequest, in snapshot: any StoreSnapshot) throws -> [[Value]] {
         let cursor = try snapshot.rows(request)
         var (rows, batch) = ([[Value]](), RowBatch())
         while try cursor.next(into: &batch) {
@@ -54,7 +54,7 @@ struct AggregateTests {
     func agreement(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(seed)
-        let store = try FetchTests.filled(directory, &random)
+        let store = try FetchTests.filled(directory, using: &random)
         defer { try? store.close() }
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -64,7 +64,7 @@ struct AggregateTests {
                 request.propertiesToFetch = [column, Self.columns[0]]
                 if column.name == "count" { request.propertiesToFetch = [column] }
                 #expect(
-                    try Self.rows(request, snapshot) == Self.reference(request, store),
+                    try Self.rows(request, in: snapshot) == Self.reference(request, in: store),
                     "\(column.name) where \(predicate.map { "\($0)" } ?? "anything")")
             }
         }
@@ -109,7 +109,7 @@ struct AggregateTests {
         var request = RowRequest(all)
         request.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["i64"])]))]
         let sum = Decimal(Int64.max) * 2
-        #expect(try Self.rows(request, snapshot) == [[.decimal(sum)]])
+        #expect(try Self.rows(request, in: snapshot) == [[.decimal(sum)]])
     }
 
     @Test("aggregate rows of a closed SQLite snapshot throw closed")

@@ -21,8 +21,7 @@ struct DamagedLogTests {
 
     /// Makes a store of three notes that was closed, commits six more, and copies file and log as a
     /// kill would leave them.
-    private func leaveLog(_ name: String = "w", _ options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int])
-    {
+    private func leaveLog(_ name: String = "w", options: [String: String] = [:]) throws -> (log: [UInt8], ends: [Int]) {
         let location = directory.location("live")
         let store = try type.create(location, model: try Models.note(), options: StoreOptions())
         try insert(1...3, into: store)
@@ -259,7 +258,7 @@ struct DamagedLogTests {
 
     @Test("damage to an unflushed log is a notice until a flushing writer has opened it")
     func unflushed() throws {
-        let (log, ends) = try leaveLog("w", ["synchronous": "normal"])
+        let (log, ends) = try leaveLog("w", options: ["synchronous": "normal"])
         var damaged = log
         damaged[ends[2] + 100] ^= 1
         try put(damaged)

@@ -9,7 +9,7 @@ import Testing
 @Suite("Fetches from an SQLite store")
 struct FetchTests {
     /// Returns the keys that a request finds when every record is read and evaluated.
-    static func reference(_ request: FetchRequest, _ store: any PersistentStore) throws -> [Int64] {
+    static func reference(_ request: FetchRequest, in store: any PersistentStore) throws -> [Int64] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let scan = try ScanningFetch(
@@ -17,12 +17,13 @@ struct FetchTests {
         return try store.collect(scan).map(\.id.key)
     }
 
-    static func filled(_ directory: TemporaryDirectory, _ random: inout SeededRandom) throws -> any PersistentStore {
+    static func filled(_ directory: TemporaryDirectory, using random: inout SeededRandom) throws -> any PersistentStore
+    {
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...200 {
-                try changes.insert(ObjectID("Track", key: key), values: values(key, &random))
+                try changes.insert(ObjectID("Track", key: key), values: values(key, using: &random))
             }
             for key in Int64(1)...9 {
                 try changes.insert(
@@ -42,7 +43,7 @@ struct FetchTests {
     ]
 
     /// Random values of a track; the key decides which are null.
-    private static func values(_ key: Int64, _ random: inout SeededRandom) -> [String: Value] {
+    private static func values(_ key: Int64, using random: inout SeededRandom) -> [String: Value] {
         var values: [String: Value] = [:]
         if let text = texts.randomElement(using: &random), key % 5 != 0 { values["title"] = .string(text) }
         if let number = numbers.randomElement(using: &random), key % 7 != 0 {
@@ -109,7 +110,7 @@ struct FetchTests {
         .objectID(ObjectID("Track", key: 5)), .null,
     ]
 
-    static func leaf(_ random: inout SeededRandom) -> P {
+    static func leaf(using random: inout SeededRandom) -> P {
         let comparison = comparisons.randomElement(using: &random) ?? .equal
         let number = numberConstants.randomElement(using: &random) ?? .null
         let text = textConstants.randomElement(using: &random) ?? .null
@@ -123,8 +124,7 @@ struct FetchTests {
         case 2:
             return .compare(
                 ["length", "gain", "i64", "loved", "place.lat"].randomElement(using: &random) ?? "i64",
-                using: comparison,
-                with: number)
+                using: comparison, with: number)
         case 3:
             return .compare(
                 "number", using: comparison,
@@ -143,7 +143,7 @@ struct FetchTests {
             return .compare(
                 ["artist", "other"].randomElement(using: &random) ?? "other",
                 using: Bool.random(using: &random) ? .equal : .notEqual, with: id)
-        case 7, 8, 15, 16: return list(kind, &random)
+        case 7, 8, 15, 16: return list(kind, using: &random)
         case 9:
             return .comparison(
                 .init(
@@ -172,7 +172,7 @@ struct FetchTests {
     }
 
     /// Returns a condition on a property and a list of values.
-    private static func list(_ kind: Int, _ random: inout SeededRandom) -> P {
+    private static func list(_ kind: Int, using random: inout SeededRandom) -> P {
         switch kind {
         case 7:
             return .isIn(
@@ -198,13 +198,15 @@ struct FetchTests {
         }
     }
 
-    static func predicate(_ depth: Int, _ random: inout SeededRandom) -> P {
-        guard depth > 0 else { return leaf(&random) }
+    static func predicate(_ depth: Int, using random: inout SeededRandom) -> P {
+        guard depth > 0 else { return leaf(using: &random) }
         switch Int.random(in: 0..<6, using: &random) {
-        case 0, 1: return .and((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, &random) })
-        case 2, 3: return .or((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, &random) })
-        case 4: return .not(predicate(depth - 1, &random))
-        default: return leaf(&random)
+        case 0, 1:
+            return .and((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, using: &random) })
+        case 2, 3:
+            return .or((0..<Int.random(in: 0..<4, using: &random)).map { _ in predicate(depth - 1, using: &random) })
+        case 4: return .not(predicate(depth - 1, using: &random))
+        default: return leaf(using: &random)
         }
     }
 
@@ -214,7 +216,7 @@ struct FetchTests {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
         var random = SeededRandom(seed)
-        let store = try Self.filled(directory, &random)
+        let store = try Self.filled(directory, using: &random)
         let keys = [
             "title", "link", "i16", "length", "gain", "played", "i64", "loved", "number", "token", "cover", "place.lat",
         ]
@@ -227,10 +229,10 @@ struct FetchTests {
             let request = FetchRequest(
                 "Track",
                 where: Int.random(in: 0..<8, using: &random) == 0
-                    ? nil : Self.predicate(Int.random(in: 0..<4, using: &random), &random), sortedBy: sorts,
+                    ? nil : Self.predicate(Int.random(in: 0..<4, using: &random), using: &random), sortedBy: sorts,
                 limit: Bool.random(using: &random) ? Int.random(in: 0..<50, using: &random) : nil,
                 offset: Bool.random(using: &random) ? Int.random(in: 0..<20, using: &random) : 0)
-            let expected = try Self.reference(request, store)
+            let expected = try Self.reference(request, in: store)
             #expect(try store.keys(request) == expected, "ROOST_SEED=\(seed), number \(number): \(request)")
             let snapshot = try store.snapshot()
             #expect(try snapshot.count(request) == expected.count, "ROOST_SEED=\(seed), number \(number): \(request)")
@@ -243,7 +245,7 @@ struct FetchTests {
     func large() throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(1)
-        let store = try Self.filled(directory, &random)
+        let store = try Self.filled(directory, using: &random)
         var deep = P.equal("i64", to: 1)
         for level in 0..<150 {
             deep = level % 2 == 0 ? .not(deep) : .or([deep, .equal("i64", to: .int(Int64(level)))])
@@ -254,7 +256,7 @@ struct FetchTests {
             .or((0..<1500).map { .equal("title", to: .string("\($0)")) }), deep,
         ] {
             let request = FetchRequest("Track", where: predicate)
-            #expect(try store.keys(request) == Self.reference(request, store))
+            #expect(try store.keys(request) == Self.reference(request, in: store))
         }
         #expect(
             try store.keys(

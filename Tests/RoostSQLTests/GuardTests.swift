@@ -17,7 +17,7 @@ struct GuardTests {
     }
 
     private func connect(
-        _ access: SQLiteConnection.Access = .readWrite, _ options: [String: String] = [:]
+        _ access: SQLiteConnection.Access = .readWrite, options: [String: String] = [:]
     ) throws -> SQLiteConnection {
         try SQLiteDatabase.connect(
             directory.file("a"), try SQLiteSettings(StoreOptions(typeOptions: options)), access)
@@ -66,15 +66,15 @@ struct GuardTests {
         #expect(count == 500_000)
         #expect(code { _ = try connection.integer("\(numbers) WHERE x < 0") } == .timedOut)
         try connection.close()
-        #expect(code { _ = try connect(.readOnly, ["rowTimeoutSeconds": "-1"]) } == .invalidRequest)
-        let unlimited = try connect(.readOnly, ["rowTimeoutSeconds": "0"])
+        #expect(code { _ = try connect(.readOnly, options: ["rowTimeoutSeconds": "-1"]) } == .invalidRequest)
+        let unlimited = try connect(.readOnly, options: ["rowTimeoutSeconds": "0"])
         #expect(unlimited.clock.pointee.limit == nil)
         try unlimited.close()
     }
 
     @Test("each limit of an SQLite connection accepts its maximum and refuses more")
     func limits() throws {
-        let connection = try connect(.readWrite, ["maximumValueBytes": "1048576"])
+        let connection = try connect(.readWrite, options: ["maximumValueBytes": "1048576"])
         try connection.allow(.everything)
         func list(_ count: Int, _ separator: String = ", ", _ item: (Int) -> String) -> String {
             (1...count).map(item).joined(separator: separator)

@@ -20,7 +20,7 @@ struct LeftoverLogTests {
 
     /// Commits once a key, closes, commits `more`, and copies file and log as a crash would leave
     /// them.
-    private func crash(_ name: String, _ keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
+    private func crash(_ name: String, keys: ClosedRange<Int64>, more: ClosedRange<Int64>) throws {
         let store = try type.create(
             directory.location("live-\(name)"), model: try Models.note(), options: StoreOptions())
         try insert(keys, into: store)
@@ -57,8 +57,8 @@ struct LeftoverLogTests {
 
     @Test("a log is recovered beside its own file and refused beside any other")
     func exchanged() throws {
-        try crash("a", 1...40, more: 41...45)
-        try crash("b", 1...41, more: 42...46)
+        try crash("a", keys: 1...40, more: 41...45)
+        try crash("b", keys: 1...41, more: 42...46)
         let log = try directory.bytes("a-wal")
         #expect(log.count > 0)
         // An older copy, from before the log was begun.
@@ -84,7 +84,7 @@ struct LeftoverLogTests {
     /// The operations that meet another store's log beside a store.
     enum Use: String, CaseIterable { case reading, writing, destroying, replacing, moving }
 
-    private func attempt(_ use: Use, _ name: String) throws {
+    private func attempt(_ use: Use, of name: String) throws {
         let (location, other) = (directory.location(name), directory.location("other"))
         switch use {
         case .reading, .writing: try type.open(location, options: StoreOptions(isReadOnly: use == .reading)).close()
@@ -100,12 +100,12 @@ struct LeftoverLogTests {
         "a foreign log is neither applied nor removed by any use of the store",
         arguments: Use.allCases)
     func untouched(use: Use) throws {
-        try crash("a", 1...40, more: 41...45)
-        try crash("b", 1...41, more: 42...46)
+        try crash("a", keys: 1...40, more: 41...45)
+        try crash("b", keys: 1...41, more: 42...46)
         let (file, log) = (try directory.bytes("b-before"), try directory.bytes("a-wal"))
         try directory.write(file, to: "mixed")
         try directory.write(log, to: "mixed-wal")
-        let error = #expect(throws: StoreError.self) { try attempt(use, "mixed") }
+        let error = #expect(throws: StoreError.self) { try attempt(use, of: "mixed") }
         #expect(error?.code == .corrupted && error?.message.contains("mixed-wal'") == true)
         #expect(try directory.bytes("mixed") == file)
         #expect(try directory.bytes("mixed-wal") == log)
@@ -114,11 +114,11 @@ struct LeftoverLogTests {
 
     @Test("the own log of a store is recovered, or removed with the store", arguments: Use.allCases)
     func own(use: Use) throws {
-        try crash("a", 1...40, more: 41...45)
+        try crash("a", keys: 1...40, more: 41...45)
         for name in ["before", "after"] {
             try directory.write(try directory.bytes("a-\(name)"), to: "right")
             try directory.write(try directory.bytes("a-wal"), to: "right-wal")
-            try attempt(use, "right")
+            try attempt(use, of: "right")
             // A reader leaves what the file lacks.
             #expect(try directory.names.contains("right-wal") == (use == .reading && name == "before"))
             for name in ["right", "right-wal", "other"] where try directory.names.contains(name) {
@@ -129,7 +129,7 @@ struct LeftoverLogTests {
 
     @Test("destroying a damaged SQLite store removes its log")
     func damaged() throws {
-        try crash("a", 1...40, more: 41...45)
+        try crash("a", keys: 1...40, more: 41...45)
         var file = try directory.bytes("a-before")
         for offset in 100..<file.count { file[offset] = 0x55 }
         try directory.write(file, to: "damaged")
@@ -140,7 +140,7 @@ struct LeftoverLogTests {
 
     @Test("a log beside a rollback journal is refused, and both are kept")
     func beside() throws {
-        try crash("a", 1...40, more: 41...45)
+        try crash("a", keys: 1...40, more: 41...45)
         try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
         var journal = [UInt8](repeating: 0, count: 512)
         // What SQLite begins a journal with, of this page size and length.

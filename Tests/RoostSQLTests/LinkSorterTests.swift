@@ -101,7 +101,7 @@ struct LinkSorterTests {
 
     private static let byTag = links.sorted { ($0.target, $0.source) < ($1.target, $1.source) }
 
-    private func load(_ store: any PersistentStore, _ links: [Link], _ options: BulkLoadOptions = BulkLoadOptions())
+    private func load(_ links: [Link], into store: any PersistentStore, options: BulkLoadOptions = BulkLoadOptions())
         throws -> StoreTally
     {
         let tags = try store.model.requireRelationship(RelationshipName("Album", name: "tags"))
@@ -121,7 +121,7 @@ struct LinkSorterTests {
             let store = try SQLiteStoreType().create(
                 directory.location("\(index)"), model: try Models.music(),
                 options: StoreOptions().with { $0.isUnpublished = isUnpublished })
-            digests.append(try load(store, links).digest)
+            digests.append(try load(links, into: store).digest)
             #expect(
                 try store.links(RelationshipName("Album", name: "tags")).sorted(by: precede)
                     == Self.links.sorted(by: precede))
@@ -138,7 +138,7 @@ struct LinkSorterTests {
             directory.location("a"), model: try Models.music(), options: StoreOptions().with { $0.isUnpublished = true }
         )
         let links = Self.byTag
-        #expect(code { _ = try load(store, links + [links[index]]) } == .duplicateObject)
+        #expect(code { _ = try load(links + [links[index]], into: store) } == .duplicateObject)
         #expect(try store.digest()?.linkCount == 0)
         #expect(try store.findings() == [])
         try store.close()
@@ -154,10 +154,10 @@ struct LinkSorterTests {
         let options = BulkLoadOptions(checkCancellation: { () throws(StoreError) in
             throw StoreError(.cancelled, "It was cancelled.")
         })
-        #expect(code { _ = try load(store, links, options) } == .cancelled)
+        #expect(code { _ = try load(links, into: store, options: options) } == .cancelled)
         #expect(try store.digest()?.linkCount == 0)
         // Once more, and to the end.
-        #expect(try load(store, links).digest.linkCount == links.count)
+        #expect(try load(links, into: store).digest.linkCount == links.count)
         #expect(try store.findings() == [])
         try store.close()
     }

@@ -39,7 +39,7 @@ struct ModelChangeTests {
         return try #require(store as? any ModelChangingStore)
     }
 
-    private func kept(_ model: ManagedObjectModel, _ names: EntityName...) throws -> KeptContent {
+    private func kept(_ names: EntityName..., of model: ManagedObjectModel) throws -> KeptContent {
         let links = Dictionary(uniqueKeysWithValues: model.linkRelationships.map { ($0.number, $0.number) })
         return KeptContent(hierarchies: Set(names.compactMap { model.entity($0)?.number }), relationships: links)
     }
@@ -65,7 +65,7 @@ struct ModelChangeTests {
     func change() throws {
         let store = try create()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
-        let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
+        let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
         // Until the commit, other connections see the old content.
         #expect(try store.records("Song").count == 3 && store.records("Mood").count == 1)
         #expect(try change.store.digest()?.objectCount == 0)
@@ -89,7 +89,7 @@ struct ModelChangeTests {
     func cannotStay() throws {
         let store = try create()
         let new = try model([AttributeDescription("length", type: .double)])
-        let hierarchies = try kept(new, "Song", "Mood").hierarchies
+        let hierarchies = try kept("Song", "Mood", of: new).hierarchies
         let change = try #require(
             try store.beginModelChange(to: new, keeping: KeptContent(hierarchies: hierarchies)))
         try load(change, songs: 2...5)
@@ -151,7 +151,7 @@ struct ModelChangeTests {
         try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
         let before = try store.metadata()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
-        let change = try #require(try store.beginModelChange(to: new, keeping: try kept(new, "Song")))
+        let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
         try load(change, songs: 1...3)
         try change.commit()
         let again = try type.open(directory.location("a"), options: StoreOptions(model: new))

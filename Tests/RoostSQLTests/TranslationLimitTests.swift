@@ -15,7 +15,7 @@ struct TranslationLimitTests {
     private func compare(_ predicates: [Predicate], of entity: EntityName = "Album") throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(7)
-        let stores = try TwinStores(directory, &random, count: 16)
+        let stores = try TwinStores(directory, using: &random, count: 16)
         for (number, predicate) in predicates.enumerated() {
             let request = FetchRequest(entity, where: predicate)
             #expect(try stores.sql.keys(request) == stores.plain.keys(request), "number \(number)")

@@ -14,7 +14,7 @@ struct TwinStores {
     let plain: any PersistentStore
     let sql: any PersistentStore
 
-    init(_ directory: TemporaryDirectory, _ random: inout SeededRandom, count: Int64 = 40) throws {
+    init(_ directory: TemporaryDirectory, using random: inout SeededRandom, count: Int64 = 40) throws {
         let model = try Models.music()
         plain = try MemoryStoreType().create(
             StoreLocation(type: "memory", path: UUID().uuidString), model: model, options: StoreOptions())
@@ -67,14 +67,14 @@ struct TwinStores {
             }
             try changes.insert(ObjectID("Track", key: key), values: values)
         }
-        try Self.addLinks(count: count / 4, to: &changes, &random)
+        try Self.addLinks(count: count / 4, to: &changes, using: &random)
         _ = try plain.commit(changes)
         _ = try sql.commit(changes)
     }
 
     /// Links of random albums to tags and to similar albums.
     private static func addLinks(
-        count: Int64, to changes: inout ChangeSet, _ random: inout SeededRandom
+        count: Int64, to changes: inout ChangeSet, using random: inout SeededRandom
     ) throws {
         for a in 1...count {
             for b in 1...count {
@@ -343,7 +343,7 @@ struct TranslationTests {
         var generator = RandomPredicates(random: SeededRandom(seed))
         let directory = try TemporaryDirectory()
         var fill = SeededRandom(seed &+ 1)
-        let stores = try TwinStores(directory, &fill)
+        let stores = try TwinStores(directory, using: &fill)
         let (plain, sql) = (try stores.plain.snapshot(), try stores.sql.snapshot())
         var (pushed, differences) = (0, 0)
         for number in 0..<requestCount where differences < 5 {

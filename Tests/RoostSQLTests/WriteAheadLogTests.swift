@@ -91,7 +91,7 @@ struct WriteAheadLogTests {
 
     /// The states of the disk when the power fails before `new` is flushed: of each sector the old
     /// or the new bytes.
-    private func torn(_ old: [UInt8], _ new: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+    private func torn(_ old: [UInt8], to new: [UInt8], using random: inout SeededRandom) -> [UInt8] {
         let block = [512, 4096][Int.random(in: 0..<2, using: &random)]
         let bias = [1, 5, 9][Int.random(in: 0..<3, using: &random)]
         let length =
@@ -133,7 +133,7 @@ struct WriteAheadLogTests {
                 // A log that begins anew flushes its header first; that is a step of its own.
                 guard new.log[..<32] == old.log[..<32] else { continue }
                 for _ in 0..<20 {
-                    let log = torn(old.log, new.log, &random)
+                    let log = torn(old.log, to: new.log, using: &random)
                     let found = try content(of: log)
                     count += 1
                     if found.ending == .unfinished { unfinished += 1 }
@@ -161,7 +161,7 @@ struct WriteAheadLogTests {
                 let begun = Array(new[..<32]) + old[32...]
                 #expect(try content(of: begun).ending == .clean, "seed \(seed)")
                 for _ in 0..<20 {
-                    let found = try content(of: torn(begun, new, &random))
+                    let found = try content(of: torn(begun, to: new, using: &random))
                     count += 1
                     #expect(found.ending == .clean || found.ending == .unfinished, "seed \(seed)")
                     #expect(found.commitCount <= 1, "seed \(seed)")

@@ -33,20 +33,20 @@ struct RecordRowWriterTests {
         ])
     }
 
-    func rows(_ names: [String]?, _ entity: EntityName = "Thing") throws -> RecordRowWriter {
+    func rows(_ names: [String]?, of entity: EntityName = "Thing") throws -> RecordRowWriter {
         RecordRowWriter(try RecordColumns(names, of: entity, model: model), model: model)
     }
 
-    func csv(_ names: [String]?, _ values: [String: Value], _ entity: EntityName = "Thing") throws -> String {
+    func csv(_ names: [String]?, values: [String: Value], of entity: EntityName = "Thing") throws -> String {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID(entity, key: 7), version: 3, values: values)
-        let rows = try rows(names, entity)
+        let rows = try rows(names, of: entity)
         var text = TextBuffer()
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try rows.appendCSV(record, to: &text) }
         return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    func json(_ names: [String], _ values: [String: Value]) throws -> String {
+    func json(_ names: [String], values: [String: Value]) throws -> String {
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", key: 7), version: 3, values: values)
         let rows = try rows(names)
@@ -64,7 +64,7 @@ struct RecordRowWriterTests {
             ("日本,é", "7,\"日本,é\",7\n"), ("a\u{0}b", "7,a\u{0}b,7\n"), ("=1+1", "7,=1+1,7\n"),
         ] as [(Value, String)])
     func quoting(value: Value, line: String) throws {
-        #expect(try csv(["id", "text", "id"], ["text": value]) == line)
+        #expect(try csv(["id", "text", "id"], values: ["text": value]) == line)
     }
 
     @Test(
@@ -100,25 +100,26 @@ struct RecordRowWriterTests {
             ("place", .composite([:]), "{}", "{}"), ("place", .null, "", "null"), ("text", "", "\"\"", "\"\""),
         ] as [(String, Value, String, String)])
     func exactValues(name: String, value: Value, cell: String, node: String) throws {
-        #expect(try csv([name], [name: value]) == cell + "\n")
-        #expect(try json([name], [name: value]) == "{\"\(name)\": \(node)}")
+        #expect(try csv([name], values: [name: value]) == cell + "\n")
+        #expect(try json([name], values: [name: value]) == "{\"\(name)\": \(node)}")
     }
 
     @Test("columns can be composite elements, keys, versions and entities")
     func columns() throws {
         let place = Value.composite(["city": "Ulm", "inner": .composite(["n": 3])])
         #expect(
-            try json(["place.inner", "place.inner.n", "place.city", "id", "version", "entity"], ["place": place])
+            try json(
+                ["place.inner", "place.inner.n", "place.city", "id", "version", "entity"], values: ["place": place])
                 == #"{"place.inner": {"n": 3}, "place.inner.n": 3, "place.city": "Ulm", "id": 7, "version": 3, "entity": "Thing"}"#
         )
         // A property called `id` is not the key.
-        #expect(try csv(["id", "id#value", "entity"], ["id": 99], "Child") == "7,99,Child\n")
+        #expect(try csv(["id", "id#value", "entity"], values: ["id": 99], of: "Child") == "7,99,Child\n")
     }
 
     @Test("default columns are the key, the entity if it varies, and all properties")
     func defaults() throws {
-        #expect(try rows(nil, "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
-        #expect(try rows(nil, "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
+        #expect(try rows(nil, of: "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
+        #expect(try rows(nil, of: "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
         #expect(try rows(nil).columns.columns.map(\.name).suffix(3) == ["whole", "next", "owner"])
     }
 

@@ -53,7 +53,7 @@ struct RecordTextTests {
     func randomRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         var batch = RecordBatch(model: model)
-        for key in 1...60 { try TextSample.appendRandomRecord(key: Int64(key), to: &batch, &random) }
+        for key in 1...60 { try TextSample.appendRandomRecord(key: Int64(key), to: &batch, using: &random) }
         let writer = RecordTextWriter(model: model)
         var text = TextBuffer()
         for index in 0..<batch.count {
@@ -286,12 +286,12 @@ struct RecordTextTests {
         let thing = try model.requireEntity("Thing").number
         try reader.read(thing, from: &tokens, into: &batch)
         let (count, bytes) = (batch.count, batch.byteCount)
-        #expect(throws: StoreError.self) { try self.readAgain(thing, &reader, &batch) }
+        #expect(throws: StoreError.self) { try self.readAgain(thing, from: &reader, into: &batch) }
         #expect(batch.count == count && batch.byteCount == bytes)
         try batch.append(ObjectID("Box", key: 1), values: [:])
     }
 
-    private func readAgain(_ entity: Int, _ reader: inout RecordTextReader, _ batch: inout RecordBatch)
+    private func readAgain(_ entity: Int, from reader: inout RecordTextReader, into batch: inout RecordBatch)
         throws(StoreError)
     {
         var tokens = makeReader(Array(#"{"id": 2, "string": 5}"#.utf8), chunk: 9)

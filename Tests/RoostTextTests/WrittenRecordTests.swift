@@ -56,10 +56,11 @@ struct WrittenRecordTests {
     }
 
     /// An array of random records of an entity, each on a line of its own.
-    private func document(_ entity: EntityName, _ random: inout SeededNumbers) throws -> (text: [UInt8], count: Int) {
+    private func document(_ entity: EntityName, using random: inout SeededNumbers) throws -> (text: [UInt8], count: Int)
+    {
         var batch = RecordBatch(model: model)
         while batch.count < 40 {
-            try TextSample.appendRandomRecord(key: Int64(batch.count + 1), to: &batch, &random)
+            try TextSample.appendRandomRecord(key: Int64(batch.count + 1), to: &batch, using: &random)
         }
         let number = try model.requireEntity(entity).number
         var text = TextBuffer()
@@ -79,7 +80,7 @@ struct WrittenRecordTests {
     func sameRecords(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for entity in ["Thing", "Person", "Child", "Box"] as [EntityName] {
-            let (text, count) = try document(entity, &random)
+            let (text, count) = try document(entity, using: &random)
             let number = try model.requireEntity(entity).number
             for chunk in [1, Int.random(in: 2...3000, using: &random), 1 << 20] {
                 let plain = read(text, number, chunk: chunk, asWritten: false)
@@ -97,7 +98,7 @@ struct WrittenRecordTests {
         var random = SeededNumbers(seed: seed)
         let entity: EntityName = seed % 4 == 0 ? "Person" : "Thing"
         let number = try model.requireEntity(entity).number
-        let (text, _) = try document(entity, &random)
+        let (text, _) = try document(entity, using: &random)
         let pieces =
             [
                 "0", "-", ".", "e1", "\"", "\\", " ", "\n", "\u{1}", ",", "}", "{", "]", "é", "null", "true", ": ",
