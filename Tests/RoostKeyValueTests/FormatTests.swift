@@ -123,7 +123,8 @@ struct FormatTests {
                     bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
                 }
                 #expect(end(bytes) == to)
-                // Keys that differ in one byte after the first end, or in length, have the end that their parts give, or none.
+                // Keys that differ in one byte after the first end, or in length, have the end that
+                // their parts give, or none.
                 var others = [bytes + [0]] + (byteCount..<bytes.count).map { Array(bytes.prefix($0)) }
                 for index in byteCount..<bytes.count {
                     for byte in [0, 1, bytes[index] ^ 1, bytes[index] &+ 1, 255] {

@@ -278,7 +278,8 @@ import RoostCore
                 #expect(unlink(directory.file("store.lock")) == 0)
                 #expect(chmod(directory.store, 0o644) == 0)
                 let bytes = try directory.bytes()
-                // Files of the thread are those of a user without rights; no library thread opens any here.
+                // Files of the thread are those of a user without rights; no library thread opens
+                // any here.
                 let user = setfsuid(65534)
                 defer { _ = setfsuid(UInt32(bitPattern: user)) }
                 #expect(errorCode { _ = try type.open(location, options: options()) } == .permissionDenied)

@@ -145,7 +145,8 @@ import Testing
                     }
                 }
             }
-            // Eight bytes of header, two of place and six of key each, plus half for what commits leave.
+            // Eight bytes of header, two of place and six of key each, plus half for what commits
+            // leave.
             #expect(try storage.byteCount() - before < 20_000 * 16 * 3 / 2)
             #expect(try storage.integrityFindings().isEmpty)
         }

@@ -102,7 +102,8 @@ struct AggregateTests {
             try snapshot.wholeNumbers([.sum("length")], of: try CheckedFetchRequest(all, model: snapshot.model)) == nil)
         let some = FetchRequest("Track", where: .equal("number", to: .decimal(1)))
         #expect(try snapshot.wholeNumbers([.objects], of: try CheckedFetchRequest(some, model: snapshot.model)) == nil)
-        // Two of the greatest integers are more than an integer: the records make a decimal of them.
+        // Two of the greatest integers are more than an integer: the records make a decimal of
+        // them.
         #expect(throws: StoreError.self) {
             try snapshot.wholeNumbers([.sum("i64")], of: try CheckedFetchRequest(all, model: snapshot.model))
         }

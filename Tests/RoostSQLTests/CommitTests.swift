@@ -101,7 +101,8 @@ struct CommitTests {
     func indexedUpdates() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
-            // Depending on the key, the indexed length, the indexed album, both or neither change; some lengths are null.
+            // Depending on the key, the indexed length, the indexed album, both or neither change;
+            // some lengths are null.
             var values: [String: Value] = ["title": .string("\(round)"), "gain": .double(Double(round))]
             let (length, album) = (key % 4 & 1 == 0 ? 0 : round, key % 4 & 2 == 0 ? 0 : round)
             if (key + length) % 3 != 0 { values["length"] = .double(Double(key * 10 + length)) }
@@ -188,7 +189,8 @@ struct CommitTests {
         defer { try? other.close() }
         var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
         for round in 0..<12 {
-            // Each opening commits twice in turn, so its cached tallies are alternately stale and current.
+            // Each opening commits twice in turn, so its cached tallies are alternately stale and
+            // current.
             let current = round / 2 % 2 == 0 ? store : other
             let receipt = try current.change { changes in
                 key += 1

@@ -59,7 +59,8 @@ struct DialectTests {
             }
         }
         let unique = schema.indexes.filter { $0.sql.hasPrefix("CREATE UNIQUE") }
-        // The constraint of a subentity needs an index of a part of the rows, which it does not have.
+        // The constraint of a subentity needs an index of a part of the rows, which it does not
+        // have.
         #expect(unique.map(\.name) == ["Person_name_unique"])
     }
 

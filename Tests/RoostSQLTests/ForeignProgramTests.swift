@@ -94,7 +94,8 @@ struct ForeignProgramTests {
         }
         try StoreFile.syncFile(at: path)
         _ = try type.metadata(at: directory.location("a"), options: StoreOptions())
-        // If the lock is lost, the shell considers itself the last connection and removes the log when it exits.
+        // If the lock is lost, the shell considers itself the last connection and removes the log
+        // when it exits.
         #expect(try Shell.run("SELECT COUNT(*) FROM Note", on: path) == "3\n")
         #expect(try directory.names.contains("a-wal"))
         try store.change { try $0.insert(ObjectID("Note", key: 10), values: ["text": "after"]) }
@@ -190,8 +191,9 @@ struct ForeignProgramTests {
                     ObjectID("Note", key: key), values: ["text": .string(String(repeating: "x", count: 3_000))])
             }
         }
-        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses the commits that come after one that begins a log
-        // anew, if another connection's PASSIVE checkpoint had seen the frames before, all of them moved already.
+        // Not busy, no frames in the log, none moved. SQLite before 3.51.3 loses the commits that
+        // come after one that begins a log anew, if another connection's PASSIVE checkpoint had
+        // seen the frames before, all of them moved already.
         #expect(try Shell.run("PRAGMA wal_checkpoint(PASSIVE)", on: directory.file("a")) == "0|0|0\n")
         try store.close()
     }

@@ -129,7 +129,8 @@ struct IndexUseTests {
         }
         #expect(indexes.allSatisfy(used.contains), "\(name): \(plan)")
         #expect(plan.filteredAfterwards.isEmpty)
-        // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it still go upwards.
+        // Where an index gives the order, nothing is sorted; downwards, keys that are equal in it
+        // still go upwards.
         if name == "order" { #expect(plan.order == .asFound, "\(plan)") }
     }
 

@@ -91,7 +91,8 @@ struct KeptLogTests {
     func crash() throws {
         let store = try create()
         var count: Int64 = 0
-        // The first checkpoint after the store was made is the first thing that lengthens the database.
+        // The first checkpoint after the store was made is the first thing that lengthens the
+        // database.
         while try StoreFile.byteCount(at: directory.file("a")) < 1 << 20 {
             count += 1
             try insert(1, from: count, into: store)
@@ -110,7 +111,8 @@ struct KeptLogTests {
             (12, "a part of the header"), (32, "the header"), (32 + frame / 2, "half a frame"),
             (32 + 3 * frame, "some frames"), (32 + 8 * frame, "all but the last frame"),
         ] as [(Int, Comment)] {
-            // A partial header cannot occur, because it is within one sector; even so, its checksum detects it.
+            // A partial header cannot occur, because it is within one sector; even so, its checksum
+            // detects it.
             try expect(Int(count), file: file, log: Array(new[..<length] + old[length...]), comment)
         }
         try expect(Int(count) + 1, file: file, log: new, "after the commit")

@@ -412,7 +412,8 @@ struct OpeningTests {
     func overlappingReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
-        // Threads, not tasks: a task that blocks in a commit could keep the writer's task from running.
+        // Threads, not tasks: a task that blocks in a commit could keep the writer's task from
+        // running.
         let readers = DispatchGroup()
         for _ in 0..<3 {
             DispatchQueue.global().async(group: readers) {
@@ -538,7 +539,8 @@ struct OpeningTests {
             #expect(chmod(directory.file("a"), 0o644) == 0)
             #expect(chmod(directory.file("a.lock"), canLock ? 0o644 : 0o600) == 0)
             #expect(chmod(directory.path, 0o755) == 0)
-            // Files of the thread are those of a user without rights; no library thread opens any here.
+            // Files of the thread are those of a user without rights; no library thread opens any
+            // here.
             let user = setfsuid(65534)
             defer { _ = setfsuid(UInt32(bitPattern: user)) }
             let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
@@ -548,7 +550,8 @@ struct OpeningTests {
             let cursor = try snapshot.fetch(FetchRequest("Note"))
             var batch = RecordBatch(model: reader.model)
             #expect(try cursor.next(into: &batch) && batch.count < 3_000)
-            // A user with write access changes it: first in the log, then, when closing, in the file.
+            // A user with write access changes it: first in the log, then, when closing, in the
+            // file.
             _ = setfsuid(UInt32(bitPattern: user))
             let writer = try type.open(directory.location("a"), options: StoreOptions())
             try writer.change { changes in

@@ -50,8 +50,8 @@ struct TranslationLimitTests {
         "paths over many relationships find the same objects as in memory", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
     func paths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
-        // Returning to the same entity takes a to-many relationship, which multiplies the paths; so this path has at most four
-        // steps.
+        // Returning to the same entity takes a to-many relationship, which multiplies the paths; so
+        // this path has at most four steps.
         try compare(
             [
                 .comparison(

@@ -66,7 +66,8 @@ struct WriteAheadLogTests {
                 for _ in 0..<count {
                     try run("INSERT INTO t (b) VALUES (randomblob(\(Int.random(in: 1...900, using: &random))))")
                 }
-                // Pages that were written to the log already are written once more, and the frames after them too.
+                // Pages that were written to the log already are written once more, and the frames
+                // after them too.
                 if rows > 0 { try run("UPDATE t SET b = randomblob(700) WHERE a % 7 = 0") }
                 try run("COMMIT")
                 rows += count

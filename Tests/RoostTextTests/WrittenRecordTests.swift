@@ -87,7 +87,8 @@ struct WrittenRecordTests {
                 let written = read(text, number, chunk: chunk, asWritten: true)
                 #expect(plain.message == nil && plain.records.count == count)
                 #expect(written == plain, "\(entity), chunks of \(chunk)")
-                // Escapes and numbers of more than 18 digits are left to the token reader; boxes have neither.
+                // Escapes and numbers of more than 18 digits are left to the token reader; boxes
+                // have neither.
                 if chunk == 1 << 20, entity == "Box" { #expect(written.writtenCount == count) }
             }
         }

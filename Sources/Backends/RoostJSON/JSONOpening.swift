@@ -63,7 +63,8 @@ struct JSONOpening {
         do throws(StoreError) {
             try requireOneName()
             let document = try DocumentFile(at: path)
-            // In this order, as everywhere: a document that still has its name now cannot have any other journal.
+            // In this order, as everywhere: a document that still has its name now cannot have any
+            // other journal.
             let hasJournal = try openJournal().identity != nil
             if !hasJournal, try FileIdentity(at: path) == document.identity,
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
@@ -159,7 +160,8 @@ struct JSONOpening {
         while true {
             let document = try DocumentFile(at: path)
             let journal = try openJournal()
-            // If the document still has its name, no new one took its place before the journal was opened: both belong together.
+            // If the document still has its name, no new one took its place before the journal was
+            // opened: both belong together.
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
@@ -243,7 +245,8 @@ struct JSONOpening {
                 try adopt(state, &files)
             }
         }
-        // Before the storage exists: deallocating it would release the locks, which the next attempt needs.
+        // Before the storage exists: deallocating it would release the locks, which the next
+        // attempt needs.
         try requireUnchanged(document)
         if !settings.isReadOnly {
             StoreFile.sweepTemporarySiblings(of: path, companions: [JournalFile.suffix])

@@ -15,7 +15,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, _ base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // What is more than the journal may hold goes into a new document; noting it would be for nothing.
+        // What is more than the journal may hold goes into a new document; noting it would be for
+        // nothing.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -60,7 +61,8 @@ extension JSONStorage {
     /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the
     ///   transaction is there.
     func commit(_ operations: JournalOperations, _ write: any KeyValueLongWrite) throws(StoreError) {
-        // Under one lock, so that no thread closes the store between the writes to disk and to memory.
+        // Under one lock, so that no thread closes the store between the writes to disk and to
+        // memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
@@ -173,7 +175,8 @@ extension JSONStorage {
         } catch {
             draft.discard()
             guard (try? FileIdentity(at: path)) == draft.file else { throw error }
-            // It has its name, but perhaps not for long: a power cut may bring back the old one, with its journal.
+            // It has its name, but perhaps not for long: a power cut may bring back the old one,
+            // with its journal.
             files.failure = error.withMessage(
                 "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again. The reason: \(error.message)"
             )
@@ -184,7 +187,8 @@ extension JSONStorage {
             version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
             file: draft.file)
         if files.journal != nil {
-            // From here on the journal is in the document; a name that stays is recognized by the next opener.
+            // From here on the journal is in the document; a name that stays is recognized by the
+            // next opener.
             files.isJournalFolded = true
             try? removeJournal(&files)
         }

@@ -223,7 +223,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             }
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
-            // A load that this call waited for may have replaced the contents in memory with its document.
+            // A load that this call waited for may have replaced the contents in memory with its
+            // document.
             if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, write) }
             write.abort()
         }

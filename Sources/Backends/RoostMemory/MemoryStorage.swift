@@ -34,7 +34,8 @@ final class MemoryContents: Sendable {
                 .busy,
                 "Another writer of the store in memory was not finished within \(timeoutSeconds) seconds. Try again.")
         }
-        // The number is used up even if the transaction is given up, so that none of its nodes can be taken for a later one's.
+        // The number is used up even if the transaction is given up, so that none of its nodes can
+        // be taken for a later one's.
         let start = version.withLock { version in
             defer { version.nextTransaction += 1 }
             return version

@@ -221,7 +221,8 @@ struct Tree: Sendable {
         if right.isLeaf {
             merged.appendEntries(of: right, 0..<right.count)
         } else {
-            // The first key of an inner page bounds nothing; what bounds its first child is the separator above.
+            // The first key of an inner page bounds nothing; what bounds its first child is the
+            // separator above.
             merged.insert(node.key(at: index + 1), EmptyBytes.buffer, at: merged.count, child: right.children[0])
             merged.appendEntries(of: right, 1..<right.count)
         }
@@ -263,7 +264,8 @@ struct Tree: Sendable {
                     if let previous, !previous.lexicographicallyPrecedes(key) {
                         problems.append("keys are out of order")
                     }
-                    // The first separator on the way to a leaf bounds nothing: smaller keys go there too.
+                    // The first separator on the way to a leaf bounds nothing: smaller keys go
+                    // there too.
                     if let notBefore, key.lexicographicallyPrecedes(notBefore) {
                         problems.append("a key is before the separator above it")
                     }

@@ -119,7 +119,8 @@ final class DocumentOutput {
     private var flushedByteCount = 0
     private var checksum = TextChecksum()
     /// The text to write next. Append to it, and call ``flushIfFull()`` now and then.
-    // One thread uses an output, and nothing that appends to the text comes back to the output: no access can overlap another.
+    // One thread uses an output, and nothing that appends to the text comes back to the output: no
+    // access can overlap another.
     @exclusivity(unchecked) var text: TextBuffer
 
     init(at path: String, limit: Int, documentPath: String) throws(StoreError) {

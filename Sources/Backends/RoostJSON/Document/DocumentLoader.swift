@@ -160,7 +160,8 @@ final class DocumentLoader: BulkLoader {
                 }
                 if number != relationship.number || before.source != link.source { targets = [] }
             }
-            // Unless the relationship is ordered, the order of its links proves that each pair comes once.
+            // Unless the relationship is ordered, the order of its links proves that each pair
+            // comes once.
             guard !relationship.isOrdered || targets.insert(link.target).inserted else { return nil }
             lastLink = (relationship.number, link)
             normalized.links.append(link)

@@ -175,7 +175,8 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         try inMemory().explain(checked: request, executing: executing)
     }
     func makeObjectGraph() -> any ObjectGraph {
-        // A graph cannot fail before it is asked: one that opens cursors asks for the document in memory then.
+        // A graph cannot fail before it is asked: one that opens cursors asks for the document in
+        // memory then.
         (try? inMemory())?.objectGraph() ?? SnapshotGraph(self)
     }
 

@@ -18,7 +18,8 @@ final class DocumentStream {
     /// The counts, digests and last keys at the end of the document.
     let tail: DocumentTail
     private let file: DocumentFile
-    // One thread uses a stream, and nothing that its methods call comes back to it: no access can overlap another.
+    // One thread uses a stream, and nothing that its methods call comes back to it: no access can
+    // overlap another.
     @exclusivity(unchecked) private var text: JSONTokenReader
     @exclusivity(unchecked) private var records: RecordTextReader
     /// The list whose elements come next; nil after the last one.

@@ -40,7 +40,8 @@ final class JournalFile {
             endOffset = bytes.count
             chain = JournalFrame.check(frameHead)
         } catch {
-            // The first error is reported. A journal that could not be removed holds nothing that was acknowledged.
+            // The first error is reported. A journal that could not be removed holds nothing that
+            // was acknowledged.
             try? StoreFile.remove(path)
             throw error
         }
@@ -74,7 +75,8 @@ final class JournalFile {
         }
         do throws(StoreError) { try file.sync() } catch {
             failure = error
-            // Makes it less likely that a crash shows a commit that was reported as failed; nothing relies on it.
+            // Makes it less likely that a crash shows a commit that was reported as failed; nothing
+            // relies on it.
             try? file.setByteCount(endOffset)
             throw error
         }

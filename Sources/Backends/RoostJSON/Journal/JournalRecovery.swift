@@ -173,7 +173,8 @@ struct JournalRecovery: ~Copyable {
             return nil
         }
         guard let frame = JournalFrame(bytes) else {
-            // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are zeros that are followed by a frame.
+            // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are
+            // zeros that are followed by a frame.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
             guard isTorn else { throw damaged(at: start, "the head of a frame does not match its checksum") }

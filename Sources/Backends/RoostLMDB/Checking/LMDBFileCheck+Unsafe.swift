@@ -150,7 +150,8 @@ final class LMDBFileCheck {
                 throw LMDBDamage("another page size than on page 0", page: 1)
             }
             for (number, meta) in [first, second].enumerated() {
-                // Pages at the end that were taken and given back in one transaction were never written.
+                // Pages at the end that were taken and given back in one transaction were never
+                // written.
                 guard meta.lastPage >= 1, meta.lastPage < 1 << 40 else {
                     throw LMDBDamage("\(meta.lastPage) pages", page: UInt64(number))
                 }
@@ -266,7 +267,8 @@ final class LMDBFileCheck {
             let node = try damage { () throws(LMDBDamage) in try page.node(index) }
             if index > 0 {
                 try damage { () throws(LMDBDamage) in
-                    // The second key has the bound of the whole page, since the first one says nothing.
+                    // The second key has the bound of the whole page, since the first one says
+                    // nothing.
                     try checkOrder(node.key, index == 1 ? lowerBound : nil, role, page.number)
                 }
             }

@@ -4,7 +4,8 @@ internal import RoostKeyValue
 
 /// The bytes of a part of a file, read only inside their bounds.
 struct FileBytes {
-    // SAFETY: `bytes` stays allocated while its owner, the reader of the file, does; every access below is checked.
+    // SAFETY: `bytes` stays allocated while its owner, the reader of the file, does; every access
+    // below is checked.
     let bytes: UnsafeRawBufferPointer
 
     func u16(_ offset: Int) throws(LMDBDamage) -> Int { Int(UInt16(littleEndian: try load(offset))) }

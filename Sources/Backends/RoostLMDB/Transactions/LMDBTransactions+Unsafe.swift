@@ -6,7 +6,8 @@ internal import RoostKeyValue
 ///
 /// Used by one thread at a time.
 final class LMDBTransaction {
-    // SAFETY: valid until `end()`, which closes all cursors first and hands it to the code that commits or aborts it.
+    // SAFETY: valid until `end()`, which closes all cursors first and hands it to the code that
+    // commits or aborts it.
     private var pointer: OpaquePointer?
     private let databases: [MDB_dbi]
     /// The open cursors, oldest first; a cursor to close is mostly among the last.

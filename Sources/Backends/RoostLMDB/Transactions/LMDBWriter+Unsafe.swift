@@ -10,7 +10,8 @@ internal import RoostSystem
 final class LMDBWriter: KeyValueWriter {
     /// The cursor of a space.
     private struct Place {
-        // SAFETY: valid until the transaction closes its cursors in `end()`, after which `requireOpen` throws before it is used.
+        // SAFETY: valid until the transaction closes its cursors in `end()`, after which
+        // `requireOpen` throws before it is used.
         let cursor: OpaquePointer
         /// Whether it is at the end, where LMDB lets it stay from one append to the next.
         let isAppending: Bool
@@ -28,9 +29,10 @@ final class LMDBWriter: KeyValueWriter {
     }
 
     let transaction: LMDBTransaction
-    // Accessed by address, because Swift checks each access to a property of a class at run time: 270 instructions an update.
-    // SAFETY: made in `init`, freed in `deinit`, and used by the one thread that the transaction belongs to; no access lasts while
-    // another one begins, since each is an expression that calls nothing of this class.
+    // Accessed by address, because Swift checks each access to a property of a class at run time:
+    // 270 instructions an update. SAFETY: made in `init`, freed in `deinit`, and used by the one
+    // thread that the transaction belongs to; no access lasts while another one begins, since each
+    // is an expression that calls nothing of this class.
     private let state: UnsafeMutablePointer<State>
 
     init(_ transaction: LMDBTransaction) {

@@ -63,7 +63,8 @@ package final class SQLiteConnection: SQLBatchInserting {
         case .readWrite: flags |= SQLITE_OPEN_READWRITE
         case .readOnly: flags |= SQLITE_OPEN_READONLY
         case .unlocked:
-            // Without locks SQLite has no shared memory either; see the locking mode that `connect` sets.
+            // Without locks SQLite has no shared memory either; see the locking mode that `connect`
+            // sets.
             flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             name = "file:" + Hexadecimal.percentEncoded(name) + "?vfs=unix-none"
         case .immutable:
@@ -79,7 +80,8 @@ package final class SQLiteConnection: SQLBatchInserting {
             let error = SQLiteError(
                 code: opened.map { sqlite3_extended_errcode($0) } ?? code,
                 systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
-            // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
+            // SQLite wants even a failed connection closed; a fresh one has nothing that could
+            // fail.
             sqlite3_close_v2(opened)
             if let identity { HeldFiles.shared.leave(identity) }
             throw StoreError.sqlite(error, "Opening", path: path)
@@ -142,15 +144,17 @@ package final class SQLiteConnection: SQLBatchInserting {
         try allow(access.isWritable ? .writing : .reading)
         try SQLiteFunctions.register(on: self)
         try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
-        // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
+        // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its
+        // own COMMIT.
         _ = sqlite3_wal_hook(
             handle,
             { context, _, _, frames in
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logFrames)
-        // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite compares each cell that it visits
-        // with the bounds of its page, and would compare all others each time a page comes into the cache.
+        // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite
+        // compares each cell that it visits with the bounds of its page, and would compare all
+        // others each time a page comes into the cache.
         try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")

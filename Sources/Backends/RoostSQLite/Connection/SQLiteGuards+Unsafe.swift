@@ -45,7 +45,8 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, $0) }
-        // What SQLite asks when it declares `json_each` to itself; no statement can change this table, because connections are defensive.
+        // What SQLite asks when it declares `json_each` to itself; no statement can change this
+        // table, because connections are defensive.
         case SQLITE_UPDATE where equals(first, "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
@@ -59,7 +60,8 @@ enum SQLiteGuards {
     private static func equals(_ text: UnsafePointer<CChar>?, _ constant: StaticString) -> Bool {
         guard let text else { return false }
         return constant.withUTF8Buffer { expected in
-            // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is read.
+            // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is
+            // read.
             for (index, byte) in expected.enumerated() {
                 let found = UInt8(bitPattern: text[index])
                 guard found != 0, found | 0x20 == byte | 0x20 else { return false }
@@ -167,7 +169,8 @@ extension SQLiteConnection {
             sqlite3_limit(handle, limit, value)
         }
         clock.pointee.limit = rowTimeout
-        // SAFETY: `clock` lives as long as the connection, whose statements alone call back, on the thread that uses it.
+        // SAFETY: `clock` lives as long as the connection, whose statements alone call back, on the
+        // thread that uses it.
         sqlite3_progress_handler(
             handle, RowClock.stepCount,
             { context in

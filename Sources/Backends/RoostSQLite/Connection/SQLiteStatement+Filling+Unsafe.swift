@@ -2,7 +2,8 @@ internal import CSQLite
 package import RoostCore
 package import RoostSQL
 
-// Rows become records here, straight from SQLite's columns, in memory that is reused from row to row.
+// Rows become records here, straight from SQLite's columns, in memory that is reused from row to
+// row.
 
 extension SQLiteStatement {
     /// Adds the records of the next rows to a batch until it is full.
@@ -13,7 +14,8 @@ extension SQLiteStatement {
         guard !batch.isFull else { return .full }
         guard try step() else { return .end }
         while true {
-            // Rows of one entity mostly follow each other: what depends on the entity is looked up once for all of them.
+            // Rows of one entity mostly follow each other: what depends on the entity is looked up
+            // once for all of them.
             guard let entity = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
             let end = entity.steps.withUnsafeBufferPointer { steps in
                 fill(&batch, handle, steps, entity, plan, accepting)
@@ -132,13 +134,15 @@ extension SQLiteStatement {
         else { return .damaged(nil, "its key or its version is not a possible one") }
         let key = sqlite3_value_int64(keyValue)
         guard key > 0 else { return .damaged(nil, "its key is not positive") }
-        // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before `fixed`.
+        // SAFETY: `scratch` has at least `fixed` bytes, and every slot of the layout ends before
+        // `fixed`.
         var base = scratch
         entity.template.withUnsafeBytes {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
         }
         var length = fixed
-        // A step is read where it lies: a copy of it in a variable would be kept in memory across every call below.
+        // A step is read where it lies: a copy of it in a variable would be kept in memory across
+        // every call below.
         for index in steps.indices {
             let value = sqlite3_column_value(handle, steps[index].column)
             let type = sqlite3_value_type(value)
@@ -161,7 +165,8 @@ extension SQLiteStatement {
                 guard type == (isText ? SQLITE_TEXT : SQLITE_BLOB) else {
                     return .damaged(steps[index].fieldIndex, isText ? "is not text" : "is not a blob")
                 }
-                // For text too: this call, unlike sqlite3_value_text, does not copy the value to end it with a zero.
+                // For text too: this call, unlike sqlite3_value_text, does not copy the value to
+                // end it with a zero.
                 let start = sqlite3_value_blob(value)
                 let count = Int(sqlite3_value_bytes(value))
                 guard start != nil || count == 0 else { return .failed(SQLITE_NOMEM) }

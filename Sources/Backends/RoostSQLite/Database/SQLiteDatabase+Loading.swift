@@ -96,7 +96,8 @@ extension SQLiteDatabase {
         try writer.vacuum()
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, false)
         try writer.allow(.writing)
-        // In place, on a full disk too: whatever fails from here on, the file is one that may be destroyed as a store.
+        // In place, on a full disk too: whatever fails from here on, the file is one that may be
+        // destroyed as a store.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, formatVersion: version, recreate)

@@ -166,7 +166,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         do throws(StoreError) {
             try writer.run("COMMIT")
         } catch {
-            // After a failed flush the state of the disk is unknown: a new connection reads it anew.
+            // After a failed flush the state of the disk is unknown: a new connection reads it
+            // anew.
             rollBackQuietly(writer)
             giveBack(writer, isSound: false)
             throw error
@@ -218,7 +219,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     @discardableResult
     private func rollBackQuietly(_ writer: SQLiteConnection) -> Bool {
-        // The error that made this necessary is the one to report; a connection that cannot roll back is thrown away.
+        // The error that made this necessary is the one to report; a connection that cannot roll
+        // back is thrown away.
         (try? writer.rollBack()) != nil
     }
 
@@ -245,7 +247,8 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 if isDone { state.checkpointError = nil }
             }
         } catch {
-            // The commit is durable already; what a checkpoint met is reported when the store is closed.
+            // The commit is durable already; what a checkpoint met is reported when the store is
+            // closed.
             state.withLock { $0.checkpointError = error }
         }
     }
@@ -272,13 +275,15 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             state.isFinished = true
             return true
         }
-        // The store was closed with success already: what goes wrong now leaves a log that the next opening recovers.
+        // The store was closed with success already: what goes wrong now leaves a log that the next
+        // opening recovers.
         if mustFinish { try? finishClosing() }
     }
 
     /// Closes a connection that is not needed any more.
     func discard(_ connection: SQLiteConnection) {
-        // A connection without transaction has nothing to lose; what it cannot free goes with the process.
+        // A connection without transaction has nothing to lose; what it cannot free goes with the
+        // process.
         try? connection.close()
     }
 

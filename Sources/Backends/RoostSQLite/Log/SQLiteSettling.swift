@@ -58,7 +58,8 @@ enum SQLiteSettling {
                 try requireOwn(check, path)
                 try moveBesideOthers(path, settings)
             }
-            // Two users that close at the same time block each other: after releasing its lock, the last one gets the exclusive lock.
+            // Two users that close at the same time block each other: after releasing its lock, the
+            // last one gets the exclusive lock.
             lock.release()
             own = try? StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             guard own != nil else { return }
@@ -158,7 +159,8 @@ enum SQLiteSettling {
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(patience: .zero)
-        // Closing the last connection removes the files; with the log moved and empty there is nothing it could lose.
+        // Closing the last connection removes the files; with the log moved and empty there is
+        // nothing it could lose.
         if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
         try connection.close()
         closed = true

@@ -176,7 +176,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The chain proves that the frame is of this log: it does not cover the salts, which were written with the checksum.
+                    // The chain proves that the frame is of this log: it does not cover the salts,
+                    // which were written with the checksum.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break

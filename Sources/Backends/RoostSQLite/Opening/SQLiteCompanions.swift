@@ -112,7 +112,8 @@ struct RollbackJournal {
         let pageSize = pageSize(store)
         let (pageCount, sectorSize) = (word(header, 16), word(header, 20))
         guard word(header, 24) == pageSize, sectorSize >= headerByteCount else { return false }
-        // The first page as it was before the transaction; it is not in the journal where the transaction did not come to it.
+        // The first page as it was before the transaction; it is not in the journal where the
+        // transaction did not come to it.
         var before = store
         var offset = sectorSize
         while offset <= journal.byteCount - recordByteCount - pageSize {

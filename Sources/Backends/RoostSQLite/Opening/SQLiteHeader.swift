@@ -74,7 +74,8 @@ struct SQLiteHeader {
     ///
     /// - Throws: `notAStore`, `unsupportedVersion` or `corrupted`; what reading the file reports.
     static func requireStore(at path: String) throws(StoreError) {
-        // What keeps the file from being read, such as a lack of file handles, does not make it a foreign one.
+        // What keeps the file from being read, such as a lack of file handles, does not make it a
+        // foreign one.
         guard let header = SQLiteHeader(try RegularFile(at: path).bytes(at: 0, count: byteCount)) else {
             throw StoreError(.notAStore, "'\(path)' is not an SQLite database; check the path.")
         }

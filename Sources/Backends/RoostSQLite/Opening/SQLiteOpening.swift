@@ -70,8 +70,8 @@ struct SQLiteOpening {
         guard settings.isReadOnly else {
             return try open(type: type, location: location, lock: lock, check: check, isLinked: isLinked)
         }
-        // Other readers that do so keep all processes from making a log; this one then joins them. If the lock file is missing although the
-        // directory may be written, the disk is full too.
+        // Other readers that do so keep all processes from making a log; this one then joins them.
+        // If the lock file is missing although the directory may be written, the disk is full too.
         let isFull = lock == nil && StoreFile.canMakeFiles(beside: path)
         if isFull || SQLiteFileLock.isHeld(at: path), let fileLock = try lockFile() {
             return try open(
@@ -108,11 +108,13 @@ struct SQLiteOpening {
         isLinked: Bool,
         fileLock: SQLiteFileLock? = nil
     ) throws(StoreError) -> SQLStore {
-        // The first opener over all processes examines and recovers what was left. Others wait, and rely on that as long as one of them is there.
+        // The first opener over all processes examines and recovers what was left. Others wait, and
+        // rely on that as long as one of them is there.
         let soundness = try joinSound(lock)
         let isRecovering = soundness?.isExamining == true && SQLiteSettling.needsRecovery(path)
         if let soundness, soundness.isExamining, !isRecovering { try soundness.confirm() }
-        // Where no file can be made SQLite must not try to; a lock file that is there says nothing about that.
+        // Where no file can be made SQLite must not try to; a lock file that is there says nothing
+        // about that.
         var isImmutable =
             settings.isReadOnly && !SQLiteSettling.hasCompanions(path)
             && (lock == nil || !StoreFile.canMakeFiles(beside: path))
@@ -122,7 +124,8 @@ struct SQLiteOpening {
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
         let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) : nil
-        // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
+        // A commit of a process that was killed before it flushed the log counts from now on, and
+        // others build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
         let (uuid, isUnflushed): (StoreUUID, Bool)
@@ -234,7 +237,8 @@ struct SQLiteOpening {
         }
         if isSwitched {
             try connection.allow(.writing)
-            // The header of the file says the version, so no program opens the store without knowing it.
+            // The header of the file says the version, so no program opens the store without
+            // knowing it.
             _ = try connection.checkpoint(patience: .seconds(1), keepsFile: true)
         }
         return new

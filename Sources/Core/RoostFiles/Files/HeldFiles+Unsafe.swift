@@ -35,7 +35,8 @@ public final class HeldFiles: Sendable {
                 return
             }
             entries[identity] = nil
-            // They were used for reading and flushing only, and what that reported was dealt with then.
+            // They were used for reading and flushing only, and what that reported was dealt with
+            // then.
             for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }
@@ -95,7 +96,8 @@ public final class HeldFiles: Sendable {
                     return
                 }
             }
-            // Inside the lock, so that the file cannot be counted in and locked between the check and the closing.
+            // Inside the lock, so that the file cannot be counted in and locked between the check
+            // and the closing.
             try OpenFile.closeNow(descriptor)
         }
     }

@@ -154,8 +154,8 @@ struct OpenFile: ~Copyable {
     }
 
     deinit {
-        // Only files that were not written to, or whose use has already failed, get here: no other error needs to be
-        // reported.
+        // Only files that were not written to, or whose use has already failed, get here: no other
+        // error needs to be reported.
         if isClosedLater { try? HeldFiles.shared.close(descriptor) } else { _ = systemClose(descriptor) }
     }
 }

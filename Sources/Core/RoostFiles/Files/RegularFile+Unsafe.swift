@@ -54,7 +54,8 @@ package struct RegularFile: ~Copyable, Sendable {
     package func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(StoreError) -> Int {
         var done = 0
         while done < buffer.count {
-            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
+            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside
+            // it.
             let got = pread(
                 file.descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset) + off_t(done))
             if got == 0 { break }

@@ -35,7 +35,8 @@ public struct WritableFile: ~Copyable {
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(StoreError) {
         var done = 0
         while done < bytes.count {
-            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside it.
+            // SAFETY: `done` is below the buffer's count, so the rest of the buffer starts inside
+            // it.
             let written = pwrite(
                 file.descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + off_t(done))
             if written < 0 {

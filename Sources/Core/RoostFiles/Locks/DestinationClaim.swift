@@ -51,8 +51,8 @@ package final class DestinationClaim: Sendable {
     /// Calling it again does nothing.
     package func release() {
         guard let file = file.withLock({ $0.take() }) else { return }
-        // Another holder of the store's own lock is about to create or remove a store; then the lock file belongs to
-        // that store.
+        // Another holder of the store's own lock is about to create or remove a store; then the
+        // lock file belongs to that store.
         if !StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)),
             let lock = try? StoreLock.acquire(forStoreAt: storePath, mode: .exclusive, timeoutSeconds: 0)
         {

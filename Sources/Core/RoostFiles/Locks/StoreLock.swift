@@ -81,7 +81,8 @@ public final class StoreLock: Sendable {
                 guard patience.wait() else { throw patience.failure(busy(path, mode)) }
             }
             if isWaiting { file.stopWaiting() }
-            // Between opening and locking it the store may have been destroyed, and its lock file with it: then start over.
+            // Between opening and locking it the store may have been destroyed, and its lock file
+            // with it: then start over.
             if let identity = try file.currentIdentity { return StoreLock(file, identity, mode, storePath: path) }
         }
     }
@@ -169,7 +170,8 @@ public final class StoreLock: Sendable {
                 throw StoreError(
                     .invalidRequest, "The lock file of '\(storePath)' can be removed only by its exclusive holder")
             }
-            // First the name, then the lock: a process that locks a file without a name notices that and starts over.
+            // First the name, then the lock: a process that locks a file without a name notices
+            // that and starts over.
             try file.removeIfEmpty()
             forget(&state)
         }

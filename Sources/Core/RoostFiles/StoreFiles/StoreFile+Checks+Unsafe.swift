@@ -74,7 +74,8 @@ extension StoreFile {
     /// For recognizing files by their content. Never blocks. POSIX locks that this process has on
     /// the file stay, if the file is counted in with ``HeldFiles``.
     public static func read(prefix count: Int, of path: String) -> [UInt8]? {
-        // Opening a device can have effects, so the kind is looked at before, and again in case the file was replaced.
+        // Opening a device can have effects, so the kind is looked at before, and again in case the
+        // file was replaced.
         guard count >= 0, case .success(let before) = FileStatus.of(path, followingLinks: true), before.isRegular else {
             return nil
         }
@@ -243,7 +244,8 @@ extension StoreFile {
         guard status.isDirectory else {
             throw StoreError(.missingDirectory, "'\(directory)' is \(status.noun), not a directory")
         }
-        // The sticky bit keeps users from removing each other's files; without it a planted file could take any name.
+        // The sticky bit keeps users from removing each other's files; without it a planted file
+        // could take any name.
         guard status.permissions & 0o002 == 0 || status.permissions & 0o1000 != 0 else {
             throw StoreError(
                 .permissionDenied,

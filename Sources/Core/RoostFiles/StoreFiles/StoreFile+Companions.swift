@@ -188,7 +188,8 @@ extension StoreFile {
         let status: FileStatus
         switch FileStatus.of(file, followingLinks: false) {
         case .success(let found): status = found
-        // Where nothing can be examined nothing can be made either, and the error of that says more.
+        // Where nothing can be examined nothing can be made either, and the error of that says
+        // more.
         case .failure: return true
         }
         guard status.isRegular else { return false }

@@ -11,7 +11,8 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The system's text and the number.
     package var description: String {
-        // SAFETY: strerror never returns null; for the values a system call sets its text is constant.
+        // SAFETY: strerror never returns null; for the values a system call sets its text is
+        // constant.
         guard let text = strerror(code) else { return "error \(code)" }
         return "\(String(cString: text)), errno \(code)"
     }

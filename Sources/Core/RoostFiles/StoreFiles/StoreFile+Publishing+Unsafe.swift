@@ -175,13 +175,15 @@ extension StoreFile {
             let file = try OpenFile(temporary, O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
-            // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
+            // Another owner can be kept only by the superuser; for others the new file stays their
+            // own, which rename allows.
             if new.owner != old.owner || new.group != old.group,
                 try !setOwner(file.descriptor, old.owner, old.group), new.group != old.group,
                 // All bits set: the owner stays.
                 try !setOwner(file.descriptor, .max, old.group)
             {
-                // Another group must not inherit the old group's permissions; it gets only what all users may do.
+                // Another group must not inherit the old group's permissions; it gets only what all
+                // users may do.
                 permissions &= 0o707 | (permissions & 0o007) << 3
             }
             if new.permissions != permissions, retrying({ fchmod(file.descriptor, permissions) }) != 0 {
@@ -263,7 +265,8 @@ extension StoreFile {
             else { continue }
             try? remove(file)
         }
-        // A backup that is still the store itself is a second name that a replacement, which never came, had given it.
+        // A backup that is still the store itself is a second name that a replacement, which never
+        // came, had given it.
         for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
         where sameFile(backup, target) { try? remove(backup) }
     }
@@ -284,7 +287,8 @@ extension StoreFile {
         guard isUsable(directory), let stream = opendir(directory) else { return nil }
         defer { closedir(stream) }
         var names: [String] = []
-        // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a NUL.
+        // SAFETY: the entry is valid until the next readdir on this stream, and d_name ends with a
+        // NUL.
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)

@@ -37,7 +37,8 @@ extension KeyValueStore {
         let wanted = Int64(count)
         let (taken, size): (Range<Int64>?, Int64) = state.withLock { state in
             let size = state.blocks[root]?.size ?? KeyBlock.smallestSize
-            // What is left when the store is closed was given back; what a load found unused is its own.
+            // What is left when the store is closed was given back; what a load found unused is its
+            // own.
             guard !state.isClosed, state.load == nil else { return (nil, size) }
             return (state.blocks[root]?.take(wanted), size)
         }
@@ -46,8 +47,9 @@ extension KeyValueStore {
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
-            // A larger block that another thread set aside meanwhile is kept; the rest of this one becomes a gap. A block that starts where the old
-            // one ends, as it does without other programs, includes the rest of the old one.
+            // A larger block that another thread set aside meanwhile is kept; the rest of this one
+            // becomes a gap. A block that starts where the old one ends, as it does without other
+            // programs, includes the rest of the old one.
             if let old = state.blocks[root], old.limit == block.next { block.next = old.next }
             let first = block.next
             block.next += wanted

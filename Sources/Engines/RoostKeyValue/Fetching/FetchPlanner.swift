@@ -146,7 +146,8 @@ struct FetchPlanner {
             else { return nil }
             choices.append((choice, 1))
         }
-        // Reading all other objects once is enough; once for each member would cost more than reading the own ones.
+        // Reading all other objects once is enough; once for each member would cost more than
+        // reading the own ones.
         guard choices.count(where: { $0.choice.rank.kind == .scanOfOthers }) <= 1 else { return nil }
         var worst = choices.map(\.choice.rank).max() ?? AccessRank(kind: .nothing)
         // Two unique values are two objects, not one.

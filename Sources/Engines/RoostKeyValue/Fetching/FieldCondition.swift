@@ -79,7 +79,8 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field, model) else { return nil }
-        // NaN has no order: compared with it nothing is left, and in an index it comes after everything else.
+        // NaN has no order: compared with it nothing is left, and in an index it comes after
+        // everything else.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -235,7 +236,8 @@ private struct EncodedConstant {
         case .bool(let flag): self.init(double: flag ? 1 : 0)
         case .int(let number): self.init(nearest: number)
         case .decimal(let decimal):
-            // A decimal is compared as the nearest double, which for whole numbers up to 2^53 is itself.
+            // A decimal is compared as the nearest double, which for whole numbers up to 2^53 is
+            // itself.
             guard let (whole, isExact) = DecimalNumber(decimal)?.floor, isExact, whole.magnitude <= 1 << 53 else {
                 return nil
             }

@@ -20,7 +20,8 @@ struct IndexOrder: Sendable {
     /// the other. Properties with one value in all entries may come before them.
     init?(_ request: FetchRequest, _ entries: IndexEntries) {
         // An entry of a unique value does not end with its key, and what has a null has none.
-        // Entries that are shortened are ordered by their records, which do not show the order of folded text.
+        // Entries that are shortened are ordered by their records, which do not show the order of
+        // folded text.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }
         let values = entries.values
         let constant = Set(values.fields.prefix(entries.equalCount).map(\.name))

@@ -20,7 +20,8 @@ final class ListedKeys: KeySource {
         do throws(StoreError) {
             keys = try find()
         } catch {
-            // The damaged object is not one of the answer's: without all keys the fetch cannot continue after it.
+            // The damaged object is not one of the answer's: without all keys the fetch cannot
+            // continue after it.
             throw error.withoutDamagedObject
         }
         return !keys.isEmpty

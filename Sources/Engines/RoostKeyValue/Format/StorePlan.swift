@@ -67,7 +67,8 @@ struct StorePlan: Sendable {
                 relationship: relationship, field: field,
                 place: layout.field(RecordLayout.orderFieldName(of: field.name)))
         }
-        // A constraint or index over something that is not stored (transient, expression) cannot be kept.
+        // A constraint or index over something that is not stored (transient, expression) cannot be
+        // kept.
         let constraints = entity.uniquenessConstraints.compactMap { constraint -> Values? in
             let fields = constraint.attributes.compactMap { layout.field($0) }
             guard fields.count == constraint.attributes.count, !fields.isEmpty else { return nil }

@@ -210,7 +210,8 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // A look-up for each link finds out whether it was there already or came in this load.
+                    // A look-up for each link finds out whether it was there already or came in
+                    // this load.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
@@ -296,7 +297,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The method cannot throw. What is left is not a store, and every later call throws this error.
+            // The method cannot throw. What is left is not a store, and every later call throws
+            // this error.
             store.state.withLock { $0.failure = error }
         }
     }

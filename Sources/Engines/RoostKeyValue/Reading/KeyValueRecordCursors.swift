@@ -137,7 +137,8 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         do throws(StoreError) {
             var goesOn = true
             while goesOn, next < ids.count {
-                // Most IDs are of one entity, so what depends on the entity is looked up once for successive ones.
+                // Most IDs are of one entity, so what depends on the entity is looked up once for
+                // successive ones.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)

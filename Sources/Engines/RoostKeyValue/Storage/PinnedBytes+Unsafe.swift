@@ -19,7 +19,8 @@ public final class PinnedBytes {
             buffer.deallocate()
             buffer = .allocate(byteCount: max(source.count, 64), alignment: 16)
         }
-        // SAFETY: the buffer has room for all of `source`, and the copy initializes what `bytes` shows.
+        // SAFETY: the buffer has room for all of `source`, and the copy initializes what `bytes`
+        // shows.
         buffer.copyBytes(from: source)
         bytes = UnsafeRawBufferPointer(rebasing: buffer[..<source.count])
     }

@@ -21,7 +21,8 @@ extension SQLStore: ChangeAcceptingStore {
 
     /// Accepts changes, and returns the generations before and after that.
     private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Damage to the file is not a change by another program, even where every value can be read.
+        // Damage to the file is not a change by another program, even where every value can be
+        // read.
         if let finding = try database.integrityFindings().first {
             throw StoreError(
                 .corrupted,

@@ -12,7 +12,8 @@ struct SQLRowHead {
     var keepsIndexedColumns = false
 }
 
-// Optimistic conflict detection: a commit compares the versions of objects with the versions that its caller read.
+// Optimistic conflict detection: a commit compares the versions of objects with the versions that
+// its caller read.
 
 extension SQLCommit {
     /// Throws code `conflict` for objects that do not have the versions of the change set.
@@ -75,7 +76,8 @@ extension SQLCommit {
                 for order in start..<end {
                     let item = change.updates[order]
                     old.removeAll()
-                    // What the new record takes the place of is verified: damage is refused, not signed.
+                    // What the new record takes the place of is verified: damage is refused, not
+                    // signed.
                     let error = try access.look(
                         up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
                     if let error { throw error }
@@ -129,7 +131,8 @@ extension SQLCommit {
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // Of a row that another program changed the tallies count what its checksum still stands for.
+            // Of a row that another program changed the tallies count what its checksum still
+            // stands for.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }

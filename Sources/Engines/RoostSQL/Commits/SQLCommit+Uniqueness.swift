@@ -61,7 +61,8 @@ extension SQLCommit {
                 if holder.key == claim.id.key {
                     claim.isKept = true
                 } else if PreparedChange.item(at: place, in: change.updates) != nil {
-                    // The change set covers the values it will hold, but it must release the old ones first.
+                    // The change set covers the values it will hold, but it must release the old
+                    // ones first.
                     constraintsToRelease.insert(constraint.constraint.number)
                 } else if claim.holder == nil, PreparedChange.item(at: place, in: change.deletes) == nil {
                     claim.holder = holder

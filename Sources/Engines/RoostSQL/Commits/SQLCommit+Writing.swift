@@ -253,7 +253,8 @@ extension SQLCommit {
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let place = ObjectPlace(root: entity.root, key: key)
-        // Whether it is of the right entity can differ between two relationships into one hierarchy only.
+        // Whether it is of the right entity can differ between two relationships into one hierarchy
+        // only.
         let isRoot = entity.superentity == nil
         if isRoot, known.contains(place) || PreparedChange.item(at: place, in: change.inserts) != nil { return }
         guard let head = try head(place, locking: .existence), entity.includes(head.entity) else {

@@ -58,7 +58,8 @@ struct SQLCommit {
     ///
     /// - Returns: The generations before and after it, which differ if anything changed.
     mutating func run() throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Another transaction may have taken a key. It is named before the database refuses it again.
+        // Another transaction may have taken a key. It is named before the database refuses it
+        // again.
         if writer.isRepeated { try requireNoDuplicates() }
         try lockListOwners()
         try requireCurrentVersions()

@@ -91,9 +91,11 @@ package enum SQLTallies {
         if let dialect = store.schema.parallelDialect {
             return try add(change, at: place, dialect, connection, store)
         }
-        // A count that no store can have is found before anything is added to it, whichever row it is in.
+        // A count that no store can have is found before anything is added to it, whichever row it
+        // is in.
         if known[.generation, 0] == nil { _ = try read(connection, store) }
-        // A commit of one object spends more on statements about the store than on its own: their texts are made once.
+        // A commit of one object spends more on statements about the store than on its own: their
+        // texts are made once.
         return try connection.withStatement(store.schema.tallySQL.update) {
             (update) throws(StoreError) -> (previous: Generation, now: Generation) in
             func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
@@ -103,8 +105,8 @@ package enum SQLTallies {
                         _ = try Generation(number: UInt64(bitPattern: Int64(old.count))).next()
                     }
                     let new = Tally(count: old.count &+ change.count, sum: old.sum &+ change.sum)
-                    // What is known may be old. Another program may have set what is stored to anything, or
-                    // removed what is counted out here.
+                    // What is known may be old. Another program may have set what is stored to
+                    // anything, or removed what is counted out here.
                     guard kind == .generation || Tally.canBe(count: old.count) && Tally.canBe(count: new.count) else {
                         return nil
                     }

@@ -24,7 +24,8 @@ extension SQLPredicateTranslator {
             let isAscending = descriptor.isAscending
             switch term.kind {
             case .double, .float, .date:
-                // An index is of use only where it has the right order, which all NaN but the common one would break.
+                // An index is of use only where it has the right order, which all NaN but the
+                // common one would break.
                 let isPlain = try indexedColumn(names).map { (column, table) throws(StoreError) in
                     try isRegular(column, table)
                 }

@@ -274,7 +274,8 @@ final class SQLBulkLoader: BulkLoader {
                     }
                 }
             } catch {
-                // The contract has no error here. The database is no longer a store, and every later call reports why.
+                // The contract has no error here. The database is no longer a store, and every
+                // later call reports why.
                 store.state.withLock { $0.failure = error }
             }
         }

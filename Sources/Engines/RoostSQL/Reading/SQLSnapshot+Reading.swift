@@ -129,7 +129,8 @@ extension SQLSchema {
             }
             let (own, other) = (SQLLinkColumns(isFlipped: isFlipped), SQLLinkColumns(isFlipped: !isFlipped))
             let select = "SELECT \(own.list) FROM \(table.quotedName) WHERE \(own.source) = \(p)\(exists)"
-            // A relationship that is its own inverse stores each pair once, so an object's links include pairs with it as target.
+            // A relationship that is its own inverse stores each pair once, so an object's links
+            // include pairs with it as target.
             let back =
                 relationship.isReflexive
                 ? " UNION ALL SELECT \(other.list) FROM \(table.quotedName) WHERE \(other.source) = \(p) AND source <> target\(exists)"

@@ -30,7 +30,8 @@ struct SQLIndexDrafts {
         guard let first = columns.first,
             known.insert(Draft(table: table.name, scope: scope, columns: columns)).inserted
         else { return }
-        // Where an index has all rows or none, that of a part has all; a load compares the values then.
+        // Where an index has all rows or none, that of a part has all; a load compares the values
+        // then.
         let condition = dialect.hasPartialIndexes ? scope : nil
         if condition == nil { leadingColumns[position].insert(first.quotedName) }
         allColumns[position].formUnion(columns.map(\.quotedName))

@@ -268,7 +268,8 @@ public final class SQLSchema: Sendable {
             columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)", place: place))
             return columns.count - 1
         }
-        // A superentity comes before what inherits from it, so that inherited fields find their columns made.
+        // A superentity comes before what inherits from it, so that inherited fields find their
+        // columns made.
         var pending = [root]
         while let number = pending.popLast() {
             let entity = model.entities[number]

@@ -317,7 +317,8 @@ extension SQLPredicateTranslator {
             else { return nil }
             var start = row
             if row.join != nil {
-                // The object that a to-one relationship names need not exist; then nothing belongs to it, whatever else names it.
+                // The object that a to-one relationship names need not exist; then nothing belongs
+                // to it, whatever else names it.
                 guard levels[row.level].read(row) else { return nil }
                 start.key = "\(row.alias)._id"
             }
@@ -408,7 +409,8 @@ extension SQLPredicateTranslator {
     /// parenthesis; nil where that cannot be said of all of them at once.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // Built from the path's end: each SELECT keeps the rows whose key the SELECT of the next part gives.
+        // Built from the path's end: each SELECT keeps the rows whose key the SELECT of the next
+        // part gives.
         var key = collection.origin.key
         var found = select(row, from: collection.table, collection.level, collection.conditions)
         for stage in collection.stages.reversed() {
@@ -494,7 +496,8 @@ extension SQLPredicateTranslator {
         case .maximum where hasExtremes(element):
             return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
-            // There cannot be so many that 64 bits do not hold the sum; what is larger is not a 64-bit integer for SQL.
+            // There cannot be so many that 64 bits do not hold the sum; what is larger is not a
+            // 64-bit integer for SQL.
             return dialect.sum(element.sql).map { sum in
                 SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection)))", kind: .integer64)
             }
