@@ -63,8 +63,8 @@ struct JSONOpening {
         do throws(StoreError) {
             try requireOneName()
             let document = try DocumentFile(at: path)
-            // In this order, as everywhere: a document that still has its name now cannot have any
-            // other journal.
+            // The journal is opened after the document. If the document still has its name then,
+            // the journal belongs to it.
             let hasJournal = try openJournal().identity != nil
             if !hasJournal, try FileIdentity(at: path) == document.identity,
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
@@ -91,7 +91,7 @@ struct JSONOpening {
         try JournalRecovery.requireJournal(besideStoreAt: path)
         let document = try DocumentFile(at: path)
         do throws(StoreError) { try DocumentReader.requireRecognized(document) } catch {
-            // One that is being written just now is looked at again under the lock.
+            // If the document is being written just now, it is examined again under the lock.
             guard try !document.isUnchanged() else { throw error }
         }
     }
@@ -173,7 +173,7 @@ struct JSONOpening {
                 }
                 return (loaded, files)
             } catch {
-                // What was written while it was read is not to be called damage.
+                // A write during the reading is not damage.
                 let isSettled = try document.isUnchanged() && isUnchanged(journalIdentity)
                 guard !isSettled, patience.wait() else { throw error }
             }

@@ -15,8 +15,8 @@ final class JSONLongWrite: KeyValueLongWrite {
     init(_ storage: JSONStorage, _ base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
-        // What is more than the journal may hold goes into a new document; noting it would be for
-        // nothing.
+        // A write larger than the journal goes into a new document, so further operations are not
+        // recorded.
         operations = Mutex(JournalOperations(limit: storage.settings.isUnpublished ? 0 : storage.journalLimit))
     }
 
@@ -169,14 +169,15 @@ extension JSONStorage {
     /// Gives a finished document the store's name.
     private func publish(_ draft: DocumentDraft, _ files: inout StoreFiles) throws(StoreError) {
         do throws(StoreError) {
-            // Writing took its time; what another program did meanwhile stays.
+            // Another program may have changed the store during the write; its changes must not be
+            // overwritten.
             try requireCurrent(files)
             try StoreFile.publish(draft.path, as: path, overwriting: true)
         } catch {
             draft.discard()
             guard (try? FileIdentity(at: path)) == draft.file else { throw error }
-            // It has its name, but perhaps not for long: a power cut may bring back the old one,
-            // with its journal.
+            // The new document has the name, but a power cut may bring back the old one with its
+            // journal.
             files.failure = error.withMessage(
                 "'\(path)' was replaced by a new version of itself that may not survive a power cut; close the store and open it again. The reason: \(error.message)"
             )
@@ -187,8 +188,8 @@ extension JSONStorage {
             version: draft.version, generation: draft.tally.generation, foldedJournal: draft.foldedJournal,
             file: draft.file)
         if files.journal != nil {
-            // From here on the journal is in the document; a name that stays is recognized by the
-            // next opener.
+            // The document now contains the journal. If the journal file cannot be removed, the
+            // next opener recognizes it as folded.
             files.isJournalFolded = true
             try? removeJournal(&files)
         }

@@ -87,7 +87,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
                 path: path, settings: settings, storeUUID: storeUUID, base: MemoryStorage(),
                 files: StoreFiles(lock: lock, writerLock: writerLock, document: document))
         } catch {
-            // Where nothing was made, its lock file has no use either.
+            // If no store was created, its lock file is removed too.
             if !StoreFile.hasEntry(at: path), (try? lock.change(to: .exclusive, timeoutSeconds: 0)) != nil {
                 try? lock.releaseRemovingFile()
             }
@@ -182,7 +182,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             let (storage, new) = try following.read(storeUUID)
             (files.document, files.readJournal) = (new.document, new.readJournal)
             (files.readByteCount, files.tornByteCount) = (new.readByteCount, new.tornByteCount)
-            // Views of the former one keep what they need.
+            // Snapshots of the former contents keep the data that they need.
             let former = contents.withLock { contents in
                 defer { contents = storage }
                 return contents
@@ -210,7 +210,8 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             // Reading everything anew finds the damage, unless it was repaired meanwhile.
             return false
         }
-        // As it was before it was opened: what was written meanwhile is looked for again.
+        // The identity is from before the journal was opened, so that the next reading looks for
+        // later writes.
         files.readJournal = ReadJournal(state: state, file: journal)
         (files.readByteCount, files.tornByteCount) = (state.endOffset, state.tornByteCount)
         return true
@@ -284,7 +285,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             taken.journal = nil
             taken.writerLock?.close()
             taken.lock?.release()
-            // Nothing is left to be told about memory; the first error is that of the files.
+            // Errors about memory are not reported; the error of the files comes first.
             forgetContents()
         }
         if taken.isDirty {

@@ -79,7 +79,7 @@ struct Tree: Sendable {
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
-        // A value that is replaced gives its room back, which is not counted on.
+        // Room that a replaced value frees is not counted.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
             leaf.replaceValue(at: index, value)
@@ -178,7 +178,7 @@ struct Tree: Sendable {
             var (index, bytes) = (0, 0)
             while index < node.count - 1 {
                 let next = bytes + node.byteCount(at: index)
-                // Whether more would be right of the cut with this entry than left of it without.
+                // Move the cut while the right side would still have more bytes than the left.
                 guard node.liveByteCount - bytes > next else { break }
                 (index, bytes) = (index + 1, next)
             }

@@ -121,8 +121,8 @@ final class TreeCursor: KeyValueCursor {
             (key, value) = entries[position]
         }
         while true {
-            // Records of a scan come from memory that was not used for long; a few of them are
-            // fetched while one is looked at.
+            // The records of a scan are mostly not in the processor's cache, so a few are
+            // prefetched while one is examined.
             entries.prepare(position + 6)
             if position == entries.count - 8, let above { above.node.prepareEntriesOfChild(above.index + 1) }
             let (key, value) = entries[position]

@@ -166,7 +166,7 @@ final class TreeNode: @unchecked Sendable {
         let head = Self.word(of: key, at: Int(prefixCount))
         var low = firstPosition(ofHead: head)
         var high = count
-        // Mostly the entry there, if it has the same head, is the only one.
+        // The entry at this position is mostly the only one with this head.
         var middle = low
         while low < high {
             let slot = slot(middle).pointee

@@ -151,7 +151,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     /// All of it is durable on return, or nothing. `body` is run again if another transaction
     /// kept this one from being committed.
     func writing<Result>(_ body: (any SQLConnection) throws(StoreError) -> Result) throws(StoreError) -> Result {
-        // A value that another transaction wrote first is there when this one begins.
+        // When this transaction begins again, it sees the value that the other one wrote first.
         try repeating(after: [.busy]) { (_) throws(StoreError) in
             try requireWritable()
             return try finishing(try database.beginWriting(), body)
@@ -201,7 +201,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
                 && database.isTransient(error)
             {
                 attempt += 1
-                // Transactions that met once must not meet again.
+                // A random wait keeps the transactions from colliding again.
                 usleep(.random(in: 0...1000 << UInt32(min(attempt, 6))))
             }
         }

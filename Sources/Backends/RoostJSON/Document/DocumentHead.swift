@@ -155,8 +155,8 @@ struct DocumentHead: Sendable {
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {
         let key = text.tokenPosition
         let keyByteCount = text.withText { $0.count } + 2
-        // No limit of its own: what a commit took must be read again, and the whole document has
-        // one.
+        // The value has no limit of its own: a later opening must read what a commit accepted, and
+        // the whole document has a limit.
         let value = try text.captureValue(byteCountLimit: JSONTokenReader.maximumTokenByteCount)
         // In every document that a program wrote, the value follows its key on the same line.
         let column = key.column + keyByteCount + 2

@@ -225,7 +225,7 @@ final class DocumentLoader: BulkLoader {
             if case .passing = state {} else { try writeSorted() }
             switch state {
             case .writing where try uniqueValues?.hasRepeated() == true:
-                // It names the objects, and decides whether it is so.
+                // The engine decides whether the values are equal, and names the objects.
                 let tally = try passOn().finish()
                 state = .over
                 return tally

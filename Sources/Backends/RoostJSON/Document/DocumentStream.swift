@@ -170,7 +170,7 @@ final class DocumentStream {
             if try text.nextKey() {
                 let list = try self.list()
                 guard isBefore(list) else { throw unordered("lists") }
-                // Who reads every list that is counted has then read every list that is there.
+                // With this check, a reader of all counted lists has read all lists.
                 guard tail.count(of: list) > 0 else { throw DocumentTail.mismatch(file) }
                 try text.expect(.beginArray, "a list")
                 next = list

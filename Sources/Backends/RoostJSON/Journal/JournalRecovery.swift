@@ -96,7 +96,7 @@ struct JournalRecovery: ~Copyable {
         let head = try read(at: 0, count: JournalHeader.byteCount)
         guard head.count == JournalHeader.byteCount, !head.isZero(0..<head.count) else {
             guard try !hasFrame(from: 0) else { throw damaged(at: 0, "its header is missing") }
-            // Nothing that another program wrote is taken for a journal, and removed.
+            // A file of another program must not be treated as a journal and removed.
             guard JournalHeader.canBegin(head) else { throw JournalHeader.foreign(path) }
             return JournalState(relation: .empty, tornByteCount: byteCount)
         }

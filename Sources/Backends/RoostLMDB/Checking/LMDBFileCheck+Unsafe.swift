@@ -161,7 +161,8 @@ final class LMDBFileCheck {
             guard a & 1 == 0, b & 1 == 1 || (a == 0 && b == 0), max(a, b) - min(a, b) <= 1 else {
                 throw LMDBDamage("the transaction numbers \(a) and \(b) of the meta pages do not follow each other")
             }
-            // A bit for every page has to fit in memory; what a file does not have cannot be live.
+            // A bit for each page must fit in memory. Pages beyond the end of the file cannot be
+            // live.
             guard max(first.lastPage, second.lastPage) <= max(filePages * 2, filePages + 1_048_576) else {
                 throw LMDBDamage("the file was cut: \(filePages) pages are there")
             }
@@ -246,7 +247,7 @@ final class LMDBFileCheck {
         counts.leaf += 1
         counts.entries += UInt64(page.count)
         try damage { () throws(LMDBDamage) in try checkOrder(page.node(0).key, lowerBound, role, number) }
-        // Most leaves are full of records, whose bytes are looked at when they are read.
+        // Most leaves hold only records, which are verified when they are read.
         if role != .database || !page.hasOnlyValues {
             for index in 0..<page.count {
                 let node = try damage { () throws(LMDBDamage) in try page.node(index) }

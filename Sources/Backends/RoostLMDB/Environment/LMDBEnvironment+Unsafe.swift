@@ -135,7 +135,7 @@ final class LMDBEnvironment: Sendable {
                 where !settings.isWritable
                 && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
             {
-                // Falls through: a lock file that this user can only read, or cannot make.
+                // A read-only opening continues if this user cannot write or create the lock file.
             }
         }
         // Another process may be writing. Damage counts only if the file stayed the same during the
@@ -320,8 +320,8 @@ final class LMDBEnvironment: Sendable {
         do throws(StoreError) {
             try lockFileCheck?.verify()
         } catch  where error.code == .storeReplaced {
-            // Who opened the store since has another one, and knows nothing of this one's readers
-            // and writers.
+            // Later openers have a new lock file, which does not show the readers and writers of
+            // this one.
             throw StoreError(
                 .storeReplaced,
                 "LMDB's lock file '\(path)-lock' was removed or exchanged while the store was open; close the store everywhere and open it again"
@@ -404,8 +404,8 @@ final class LMDBEnvironment: Sendable {
 
     /// Gives the writer's place back.
     func unlockAfterWriting() {
-        // An open lock file can always be unlocked; should that fail, the place is free when the
-        // store is closed.
+        // An open lock file can always be unlocked. If that fails nevertheless, closing the store
+        // releases the lock.
         writerLock.withLock { try? $0?.unlock() }
     }
 }

@@ -248,7 +248,8 @@ final class LMDBReader: KeyValueReader {
     func close() {
         guard let lease else { return }
         self.lease = nil
-        // Who closes what it is shown entries of keeps their bytes until then.
+        // A caller may close the reader while it visits entries; their bytes must stay valid until
+        // the visit ends.
         guard transaction.isVisited else { return Self.end(transaction, lease) }
         transaction.afterVisits { [transaction] in Self.end(transaction, lease) }
     }

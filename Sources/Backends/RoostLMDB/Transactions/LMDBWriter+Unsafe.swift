@@ -123,7 +123,7 @@ final class LMDBWriter: KeyValueWriter {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
             var (last, value) = (MDB_val(), MDB_val())
-            // By the cursor that appends: it comes next, mostly.
+            // Uses the appending cursor, because an append mostly follows.
             let code = mdb_cursor_get(try cursor(space, isAppending: true), &last, &value, MDB_LAST)
             guard code == MDB_SUCCESS || code == MDB_NOTFOUND else { throw failure(code) }
             state.pointee.lastRecordKey = code == MDB_SUCCESS ? Array(UnsafeRawBufferPointer(last)) : []

@@ -72,7 +72,7 @@ package final class SQLiteConnection: SQLBatchInserting {
             name = "file:" + Hexadecimal.percentEncoded(name) + "?immutable=1"
         }
         var opened: OpaquePointer?
-        // A file that is not there will not be opened either: no connection creates one.
+        // If the file does not exist, opening it fails, because no connection creates one.
         let identity = try? FileIdentity(at: path)
         if let identity { HeldFiles.shared.enter(identity) }
         let code = sqlite3_open_v2(name, &opened, flags, nil)
@@ -80,8 +80,8 @@ package final class SQLiteConnection: SQLBatchInserting {
             let error = SQLiteError(
                 code: opened.map { sqlite3_extended_errcode($0) } ?? code,
                 systemCode: opened.map { sqlite3_system_errno($0) } ?? 0)
-            // SQLite wants even a failed connection closed; a fresh one has nothing that could
-            // fail.
+            // SQLite requires that even a failed connection is closed. Closing a new connection
+            // cannot fail.
             sqlite3_close_v2(opened)
             if let identity { HeldFiles.shared.leave(identity) }
             throw StoreError.sqlite(error, "Opening", path: path)
@@ -222,7 +222,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         statement.connection = nil
         if !slot.isFiled {
-            // Another statement of this text may have been given back first.
+            // Another statement with this text may have been returned first.
             let text = SQLiteStatement.Text(statement.sql)
             guard slots[text] == nil else { return statement.finalize() }
             (slots[text], slot.isFiled) = (slot, true)
@@ -289,7 +289,7 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     @inline(never)
     func failure(_ code: Int32, _ what: String) -> StoreError {
-        // The connection's code says more than the call's where it is about the same error.
+        // The connection's code is more precise than the call's if both are about the same error.
         let extended = sqlite3_extended_errcode(handle)
         let precise = extended & 0xFF == code & 0xFF ? extended : code
         if precise == SQLITE_ABORT, let error = functionError.pointee {

@@ -40,9 +40,8 @@ enum SQLiteFunctions {
     /// Sets a parameter to a matcher, which is kept until the parameter is set anew.
     static func bind(_ matcher: StringMatcher, to statement: OpaquePointer, at index: Int32) -> Int32 {
         let type = UnsafeRawPointer(matcherType.utf8Start).assumingMemoryBound(to: CChar.self)
-        // SAFETY: the reference that is taken here is given back by the destructor, which SQLite
-        // calls in every case. The text of a StaticString ends with a zero byte and lives as long
-        // as the program.
+        // SAFETY: the destructor, which SQLite calls in every case, releases the reference taken
+        // here. The text of a StaticString ends with a zero byte and lives as long as the program.
         return sqlite3_bind_pointer(
             statement, index, Unmanaged.passRetained(matcher).toOpaque(), type,
             { pointer in if let pointer { Unmanaged<StringMatcher>.fromOpaque(pointer).release() } })

@@ -45,7 +45,7 @@ enum SQLiteGuards {
         case SQLITE_READ: return database == nil || equals(database, "main")
         case SQLITE_FUNCTION: return functions.contains { equals(second, $0) }
         case SQLITE_PRAGMA: return pragmas.contains { equals(first, $0) }
-        // What SQLite asks when it declares `json_each` to itself; no statement can change this
+        // SQLite asks this when it declares `json_each` internally. No statement can change this
         // table, because connections are defensive.
         case SQLITE_UPDATE where equals(first, "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,

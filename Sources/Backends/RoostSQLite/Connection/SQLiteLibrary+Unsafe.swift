@@ -29,7 +29,7 @@ extension SQLiteStoreType {
     /// - Returns: The limit that was in force before; 0 for none.
     @discardableResult
     package static func limitMemory(toByteCount byteCount: Int64) -> Int64 {
-        // A negative number would only ask.
+        // A negative number would only return the limit.
         sqlite3_hard_heap_limit64(max(0, byteCount))
     }
 

@@ -187,9 +187,9 @@ extension SQLiteConnection {
             if let one { recycle(one) }
         }
         var row = 0
-        // SAFETY: every address that is bound stays valid until the end of `forEachRecord`, and a
-        // statement is stepped before that; what is bound beyond it is forgotten by `recycle`
-        // without being looked at.
+        // SAFETY: every bound address stays valid until the end of `forEachRecord`, and the
+        // statement is stepped before that. `recycle` clears the bindings afterwards without
+        // reading them.
         try records.forEachRecord { (record) throws(StoreError) in
             guard plan.columns.entities[record.entityNumber] != nil else { return }
             let isMany = remaining >= plan.rowsPerInsert

@@ -14,8 +14,8 @@ extension SQLiteStatement {
         guard !batch.isFull else { return .full }
         guard try step() else { return .end }
         while true {
-            // Rows of one entity mostly follow each other: what depends on the entity is looked up
-            // once for all of them.
+            // Successive rows are mostly of one entity, so the data of the entity are looked up
+            // once for them.
             guard let entity = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
             let end = entity.steps.withUnsafeBufferPointer { steps in
                 fill(&batch, handle, steps, entity, plan, accepting)
@@ -141,7 +141,7 @@ extension SQLiteStatement {
             UnsafeMutableRawBufferPointer(start: base, count: fixed).copyMemory(from: $0)
         }
         var length = fixed
-        // A step is read where it lies: a copy of it in a variable would be kept in memory across
+        // Steps are read in place, because a copy in a variable would be kept in memory across
         // every call below.
         for index in steps.indices {
             let value = sqlite3_column_value(handle, steps[index].column)

@@ -87,7 +87,7 @@ extension SQLiteDatabase {
         let writer: SQLiteConnection
         if let known { writer = known } else { writer = try Self.connect(path, settings, .readWrite) }
         defer { discard(writer) }
-        // A store that was loaded has the version that it had before.
+        // The emptied store keeps its format version.
         let version = SQLiteHeader.version(ofFileAt: path) ?? SQLSchema.formatVersion
         // Without a journal there is nothing to roll back to; this only ends the transaction.
         try? writer.rollBack()
@@ -96,8 +96,8 @@ extension SQLiteDatabase {
         try writer.vacuum()
         try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, false)
         try writer.allow(.writing)
-        // In place, on a full disk too: whatever fails from here on, the file is one that may be
-        // destroyed as a store.
+        // This is written in place, so it succeeds on a full disk too. If a later step fails, the
+        // file can still be destroyed as a store.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")
         try writer.execute("PRAGMA locking_mode = NORMAL")
         try SQLiteCreation.fill(writer, pageSizeBytes: pageSizeBytes, formatVersion: version, recreate)

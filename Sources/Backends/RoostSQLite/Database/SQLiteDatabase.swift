@@ -247,8 +247,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 if isDone { state.checkpointError = nil }
             }
         } catch {
-            // The commit is durable already; what a checkpoint met is reported when the store is
-            // closed.
+            // The commit is durable already. Closing the store reports the error of the checkpoint.
             state.withLock { $0.checkpointError = error }
         }
     }
@@ -275,7 +274,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             state.isFinished = true
             return true
         }
-        // The store was closed with success already: what goes wrong now leaves a log that the next
+        // `close()` has already returned without an error. An error now leaves a log that the next
         // opening recovers.
         if mustFinish { try? finishClosing() }
     }
@@ -310,18 +309,21 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         }
         for connection in others { discard(connection) }
         if let writer { discard(writer) }
-        // What another reader's attempt to make a log on a full disk left goes with the last one.
+        // The last user removes the remains of a log that another reader could not create on a full
+        // disk.
         let hadFileLock = fileLock.withLock { $0.take() } != nil
         if !isImmutable || hadFileLock {
             do throws(StoreError) {
                 try SQLiteSettling.afterLastUse(path, settings, lock, check)
-                // Everything is in the file now, whatever an earlier checkpoint met.
+                // Without companions, everything is in the file, and an earlier error of a
+                // checkpoint is obsolete.
                 if !SQLiteSettling.hasCompanions(path) { failure = nil }
             } catch {
                 failure = failure ?? error
             }
         }
-        // Not before: who joins next examines the log, which must not change meanwhile.
+        // The locks are released last: the next opener examines the log, which must not change
+        // meanwhile.
         soundness?.release()
         lock?.release()
         if let failure { throw settings.isUnpublished ? failure : keptInLog(failure) }

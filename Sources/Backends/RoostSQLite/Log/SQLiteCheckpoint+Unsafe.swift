@@ -12,8 +12,8 @@ struct CheckpointPatience {
     /// Waits a moment; false when the time is over, and then the checkpoint moves nothing more.
     func wait() -> Bool {
         guard ContinuousClock.now < deadline, !isCancelled() else {
-            // SQLite would continue as PASSIVE, beside the holder of the writer's lock.
-            // Interrupted, it moves nothing.
+            // SQLite would continue as PASSIVE beside the holder of the writer's lock. After an
+            // interruption it moves nothing.
             sqlite3_interrupt(handle)
             return false
         }
@@ -62,7 +62,7 @@ extension SQLiteConnection {
             // lock.
             let mode = empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_FULL
             let code = set != SQLITE_OK ? set : keepsFile ? keepingLogFile { moveLog(mode) } : moveLog(mode)
-            // Takes the handler's place.
+            // This replaces the handler.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
         try check(reset, "Setting up")
@@ -90,7 +90,7 @@ extension SQLiteConnection {
         guard sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) == SQLITE_OK, let file,
             let own = file.pointee.pMethods
         else { return checkpoint() }
-        // The first is what SQLite calls meanwhile, the second what the first calls.
+        // SQLite calls the first set of methods, which calls the second.
         return withUnsafeTemporaryAllocation(of: sqlite3_io_methods.self, capacity: 2) { methods in
             methods.initialize(repeating: own.pointee)
             methods[0].xTruncate = { file, byteCount in
@@ -106,8 +106,8 @@ extension SQLiteConnection {
                 }
                 return truncate(file, byteCount)
             }
-            // SAFETY: the connection is used by this thread alone, and a checkpoint does not close
-            // the log: the file's own methods are back before these go.
+            // SAFETY: only this thread uses the connection, and a checkpoint does not close the
+            // log. The file's own methods are restored before these are deallocated.
             file.pointee.pMethods = UnsafePointer(methods.baseAddress)
             defer { file.pointee.pMethods = own }
             return checkpoint()

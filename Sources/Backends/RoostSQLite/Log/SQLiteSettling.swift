@@ -65,7 +65,7 @@ enum SQLiteSettling {
             guard own != nil else { return }
         }
         defer { own?.release() }
-        // Where SQLite needs no connection for it, which would need space of its own.
+        // An empty log is removed without a connection, which would need disk space.
         if !needsRecovery(path), let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil {
             return removeEmptyLog(path, under: fileLock)
         }
@@ -122,11 +122,11 @@ enum SQLiteSettling {
     /// Removes a log that holds nothing but what the database holds too; the caller holds the
     /// store's lock exclusively.
     private static func removeMovedLog(_ path: String, _ check: FileHandleCheck) {
-        // What keeps a reader from it leaves a log that the next writer moves.
+        // If a reader cannot do this, the next writer moves the log.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
             (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
             let content = try? log.content(), (try? log.isInDatabase(content)) == true,
-            // What was moved may not be on the disk yet.
+            // The moved pages may not be on the disk yet.
             (try? StoreFile.syncFile(at: path)) != nil
         else { return }
         removeCompanions(path, ["-wal", "-shm"])

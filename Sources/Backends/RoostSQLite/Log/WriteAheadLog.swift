@@ -144,7 +144,7 @@ struct WriteAheadLog: ~Copyable {
 
     private func hasFrames(_ header: [UInt8], _ pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
         var offset = Header.byteCount
-        // The damage can be in what the header says, or in its checksum.
+        // The damage can be in the fields of the header or in its checksum.
         var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, 0..<24, isBigEndian: isBigEndian)]
         while let frame = try frame(at: offset, pageByteCount) {
             for seed in seeds
@@ -176,8 +176,8 @@ struct WriteAheadLog: ~Copyable {
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
                 } else if frame.page > 0, frame.checksum == computed {
-                    // The chain proves that the frame is of this log: it does not cover the salts,
-                    // which were written with the checksum.
+                    // The matching checksum proves that the frame is of this log. The salts are not
+                    // part of it, but were written with it.
                     content.ending = Self.isWrittenAsWhole(offset) ? .damaged(offset) : .unfinished
                 }
                 break
@@ -201,7 +201,7 @@ struct WriteAheadLog: ~Copyable {
     private func isFrameCut(at offset: Int, _ header: Header) throws(StoreError) -> Bool {
         guard file.byteCount < offset + Self.frameHeaderByteCount + header.pageByteCount else { return false }
         let bytes = try file.bytes(at: offset, count: 16)
-        // What an earlier log left there has other salts.
+        // Remains of an earlier log have other salts.
         return !bytes.isEmpty && (bytes.count < 16 || bytes[8...] == header.salts[...])
     }
 

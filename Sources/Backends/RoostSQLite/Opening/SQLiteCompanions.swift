@@ -93,7 +93,7 @@ struct RollbackJournal {
     /// - Throws: `notAStore`, naming the file.
     static func requireOwn(besideStoreAt path: String) throws(StoreError) {
         let journal = path + "-journal"
-        // One that cannot be read is SQLite's to report.
+        // SQLite reports a journal that cannot be read.
         guard (try? belongs(journal, toStoreAt: path)) == false else { return }
         throw StoreError(
             .notAStore,
@@ -112,8 +112,8 @@ struct RollbackJournal {
         let pageSize = pageSize(store)
         let (pageCount, sectorSize) = (word(header, 16), word(header, 20))
         guard word(header, 24) == pageSize, sectorSize >= headerByteCount else { return false }
-        // The first page as it was before the transaction; it is not in the journal where the
-        // transaction did not come to it.
+        // The first page as it was before the transaction. The journal lacks it if the transaction
+        // did not change it.
         var before = store
         var offset = sectorSize
         while offset <= journal.byteCount - recordByteCount - pageSize {

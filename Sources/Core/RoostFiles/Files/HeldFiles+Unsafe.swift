@@ -35,8 +35,8 @@ public final class HeldFiles: Sendable {
                 return
             }
             entries[identity] = nil
-            // They were used for reading and flushing only, and what that reported was dealt with
-            // then.
+            // These handles were used only for reading and flushing, and the errors of that were
+            // handled then.
             for handle in entry.handles { try? OpenFile.closeNow(handle.descriptor) }
         }
     }

@@ -59,7 +59,8 @@ package final class DestinationClaim: Sendable {
             if StoreFile.hasEntry(at: StoreFile.resolvingLink(storePath)) {
                 lock.release()
             } else {
-                // What cannot be removed is an empty file, which the next store of this name uses.
+                // If the lock file cannot be removed, the next store of this name uses it; it is
+                // empty.
                 try? lock.releaseRemovingFile()
             }
         }

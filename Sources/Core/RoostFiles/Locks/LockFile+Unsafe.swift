@@ -62,8 +62,9 @@ final class LockFile: Sendable {
     }
 
     deinit {
-        // The lock belongs to the open file, and between fork and exec a child has that open too:
-        // closing is not enough. An error leaves what closing does.
+        // The lock belongs to the open file, which a child process shares between fork and exec. So
+        // closing the descriptor is not enough. If unlocking fails, closing still releases the lock
+        // of this process.
         _ = croost_set_lock(file.descriptor, region.rawValue, croost_lock_none)
     }
 
@@ -178,7 +179,7 @@ extension Region {
         case .writer: return ".writer.lock"
         case .sound: return ".sound.lock"
         case .claim: return ".claim.lock"
-        // Never locked there.
+        // These regions are never locked in files of their own.
         case .waiting, .fileReader: return StoreLock.suffix
         }
     }

@@ -188,8 +188,7 @@ extension StoreFile {
         let status: FileStatus
         switch FileStatus.of(file, followingLinks: false) {
         case .success(let found): status = found
-        // Where nothing can be examined nothing can be made either, and the error of that says
-        // more.
+        // If the file cannot be examined, no store can be created either, and that error says more.
         case .failure: return true
         }
         guard status.isRegular else { return false }

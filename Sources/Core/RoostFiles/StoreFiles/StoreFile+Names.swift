@@ -89,8 +89,7 @@ extension StoreFile {
     /// `entry`.
     private static func isReplacementName(_ entry: String, of target: String) -> Bool {
         if temporarySibling(named: entry, of: target) == entry || isBackup(entry, of: target) { return true }
-        // The file of a backup was the store's own before, and was read under a temporary name of
-        // that.
+        // A backup was the store's own file before, and may have a temporary name of that store.
         guard let original = original(ofBackup: target) else { return false }
         return temporarySibling(named: entry, of: original) == entry
     }

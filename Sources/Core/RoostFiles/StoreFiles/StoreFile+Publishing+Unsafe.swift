@@ -265,8 +265,8 @@ extension StoreFile {
             else { continue }
             try? remove(file)
         }
-        // A backup that is still the store itself is a second name that a replacement, which never
-        // came, had given it.
+        // A backup that is still the store itself is a second name, made for a replacement that
+        // never happened.
         for backup in entries.filter({ isBackup($0, of: target) }).map({ "\(directory)/\($0)" })
         where sameFile(backup, target) { try? remove(backup) }
     }

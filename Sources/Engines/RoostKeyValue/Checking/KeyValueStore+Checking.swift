@@ -139,7 +139,7 @@ final class StoreCheck {
                 isFound = RecordEntries.all(of: record, plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
-            // A damaged record was reported; whether it had this entry cannot be told.
+            // The check reported the damaged record already; its entries are unknown.
             guard error.code == .corrupted else { throw error }
             return true
         }

@@ -96,7 +96,7 @@ struct ChangeApplication {
         try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
             let rank = change.rank(ofUpdate: item)
             guard let old = requirements.record(old, of: item, at: new.version, rank: rank, &conflicts) else { return }
-            // After the first conflict the rest is only compared.
+            // After the first conflict, updates are only compared and not applied.
             guard conflicts.isEmpty else { return }
             guard new.version < UInt32.max else {
                 throw .usedUpVersions(new.id, version: new.version)
@@ -105,7 +105,7 @@ struct ChangeApplication {
             tally.entities[item.entity].remove(old.storedContentHash)
             tally.entities[item.entity].add(new.storedContentHash)
             history?.recorder.update(old, to: new)
-            // Most updates leave alone what entries are made of.
+            // Most updates do not change a value of an index.
             if !RecordEntries.agree(old, new, plan) { exchangeEntries(old, new) }
         }
         guard isWritten else { return }

@@ -37,8 +37,7 @@ extension KeyValueStore {
         let wanted = Int64(count)
         let (taken, size): (Range<Int64>?, Int64) = state.withLock { state in
             let size = state.blocks[root]?.size ?? KeyBlock.smallestSize
-            // What is left when the store is closed was given back; what a load found unused is its
-            // own.
+            // A closed store has returned its unused keys, and a running load owns the unused keys.
             guard !state.isClosed, state.load == nil else { return (nil, size) }
             return (state.blocks[root]?.take(wanted), size)
         }
@@ -64,7 +63,7 @@ extension KeyValueStore {
     {
         try write { (writer) throws(StoreError) in
             let last = try MetaSpace.readLastKey(root: root, writer)
-            // The last key is never given, so that the end of a range is a number too.
+            // `Int64.max` is never given out, so that the end of each range is an `Int64` too.
             let left = Int64.max - 1 - last
             guard left >= least else {
                 throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")

@@ -79,8 +79,8 @@ struct FieldCondition: Sendable {
             return
         }
         guard let constant = EncodedConstant(value, field, model) else { return nil }
-        // NaN has no order: compared with it nothing is left, and in an index it comes after
-        // everything else.
+        // No value is ordered against NaN, so the comparison finds nothing. An index sorts NaN
+        // last.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
             return
@@ -105,7 +105,7 @@ struct FieldCondition: Sendable {
         var (ranges, a, b) = ([KeyRange](), 0, 0)
         while a < self.ranges.count, b < other.ranges.count {
             let both = self.ranges[a].intersection(other.ranges[b])
-            // A single value is kept as it is written.
+            // A range of a single value keeps its own bounds.
             if !both.isEmpty {
                 ranges.append(strength == .values ? self.ranges[a] : other.strength == .values ? other.ranges[b] : both)
             }
@@ -263,7 +263,7 @@ private struct EncodedConstant {
             self = nearest
             return
         }
-        // 2^63, to which the greatest integers round, is above all of them.
+        // The greatest integers round to 2^63, which is above every Int64.
         let isAbove = Int64(exactly: double).map { $0 > number } ?? true
         let cut = isAbove ? nearest.range.start : nearest.range.end
         self.init(KeyRange(cut, cut))

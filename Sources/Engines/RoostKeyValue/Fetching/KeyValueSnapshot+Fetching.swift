@@ -26,7 +26,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return try ScanningFetch.count(
                 try planned.remainder, visiting: try visitor(planned, nil), graph: KeyValueGraph(self))
         }
-        // What the entries say is all there is to know; no record is read.
+        // The entries decide the count, so no record is read.
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         let (reach, isEverything) = offset.addingReportingOverflow(limit ?? .max)
         let matches = try KeyCollector(snapshot: self, visits: nil)
@@ -53,7 +53,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         var window = IDWindow(request.request)
         guard !window.isFull else { return }
-        // Where every entry stands for an object of one entity, no record is read.
+        // If each entry belongs to an object of one entity, no record is read.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
             planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice)
         {
@@ -66,7 +66,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
             return
         }
         guard planned.order != nil || request.order.isByKey else {
-            // The order needs what is in the records.
+            // Sorting needs values of the records.
             return try cursor(planned, nil).appendIDs(to: &ids, model: model)
         }
         let names = model.entities.map(\.name)

@@ -16,8 +16,8 @@ final class ReferringKeys: KeySource {
 
     /// Nil for an access that does not find one object's references in the order of their keys.
     init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
-        // Where the relationship back is ordered, the references are in its order, not in that of
-        // their keys.
+        // If the inverse relationship is ordered, the references are sorted by place and not by
+        // key.
         guard case .references(let number, let objects) = access, objects.count == 1,
             !snapshot.model.relationships[number].inverseIsOrdered
         else { return nil }

@@ -156,8 +156,8 @@ struct ShortKey: Sendable {
     /// Adds the first bytes of a number, the most significant first.
     private mutating func append(_ word: UInt64, byteCount: Int) {
         precondition(count <= 24, "a short key has at most 32 bytes")
-        // SAFETY: the 8 bytes end at 32 or before, and what of them does not count is written again
-        // by the next part.
+        // SAFETY: the 8 bytes end at 32 or before, and the next part overwrites the bytes beyond
+        // `byteCount`.
         withUnsafeMutableBytes(of: &words) {
             $0.storeBytes(of: word.bigEndian, toByteOffset: count, as: UInt64.self)
         }

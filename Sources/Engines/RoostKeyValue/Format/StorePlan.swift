@@ -137,7 +137,7 @@ enum RecordEntries {
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
     ) throws(Failure) {
         let entity = plan.entities[record.entityNumber]
-        // By position: a copy of a reference would count those to the names in it.
+        // The loop uses positions, because a copy of a reference would retain the names in it.
         for index in entity.references.indices where !record.isNull(entity.references[index].field) {
             var place: Int64 = 0
             if let field = entity.references[index].place { place = record.integer(field) }

@@ -51,7 +51,7 @@ final class KeyValueBulkLoader: BulkLoader {
         checkCancellation = options.checkCancellation
         plan = store.plan
         highestKeys = lastKeys
-        // What goes into memory anyway is sorted there.
+        // A storage in memory holds the entries anyway, so they are sorted in memory.
         sorter =
             store.storage.holdsCheckedMemory
             ? ExternalSorter(memoryByteCount: .max, directories: [])
@@ -210,7 +210,7 @@ final class KeyValueBulkLoader: BulkLoader {
                         }
                     }
                 } else {
-                    // A look-up for each link finds out whether it was there already or came in
+                    // A look-up for each link shows whether it existed before or occurs twice in
                     // this load.
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
@@ -297,8 +297,8 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasCommittedParts { try clear() }
             endLoad()
         } catch {
-            // The method cannot throw. What is left is not a store, and every later call throws
-            // this error.
+            // The method cannot throw. The content is not a store any more, so every later call
+            // throws this error.
             store.state.withLock { $0.failure = error }
         }
     }

@@ -65,7 +65,8 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                     isBehindAll = true
                     return false
                 }
-                // Also a record that is not wanted is verified: damage might have made it so.
+                // A record of another entity is verified too, because damage can have changed its
+                // entity.
                 let record = try verifier.record(value, key: key)
                 return !(wanted?[record.entityNumber] ?? true) || body(record)
             }
@@ -137,8 +138,8 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
         do throws(StoreError) {
             var goesOn = true
             while goesOn, next < ids.count {
-                // Most IDs are of one entity, so what depends on the entity is looked up once for
-                // successive ones.
+                // Most successive IDs are of one entity, so the data of the entity are looked up
+                // once for them.
                 let name = ids[next].entity
                 let entity = try snapshot.entity(name)
                 let (number, root) = (entity.number, entity.root)

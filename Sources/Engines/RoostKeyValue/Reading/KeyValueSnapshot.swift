@@ -62,7 +62,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         try requireOpen()
         let root = try model.requireEntity(entity).root
         let last = try MetaSpace.readLastKey(root: root, reader)
-        // What this program has set aside without handing it out is neither used nor reserved.
+        // Keys that this program set aside but has not given out are neither used nor reserved.
         if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
         return last
     }

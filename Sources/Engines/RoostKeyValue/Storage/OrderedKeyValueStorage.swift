@@ -89,7 +89,7 @@ extension OrderedKeyValueStorage {
 
     /// Returns the version that metadata name for a version of the engine's format.
     func formatVersion(ofEngineVersion version: Int) -> Int {
-        // Required features make one version more, in formats of their own too.
+        // A storage's own format counts required features as one version more, too.
         formatVersion + version - MetaSpace.formatVersion
     }
 

@@ -21,8 +21,7 @@ extension SQLStore: ChangeAcceptingStore {
 
     /// Accepts changes, and returns the generations before and after that.
     private func accept(_ expected: ExternalChanges) throws(StoreError) -> (previous: Generation, now: Generation) {
-        // Damage to the file is not a change by another program, even where every value can be
-        // read.
+        // Damage to the file is not a change by another program, even if every value can be read.
         if let finding = try database.integrityFindings().first {
             throw StoreError(
                 .corrupted,
@@ -148,7 +147,7 @@ extension SQLStore: ChangeAcceptingStore {
         var highest: Int64?
         var start: Int64? = 0
         while let after = start {
-            // No row is written while the walk reads the table.
+            // The walk collects changed rows and ends before they are written.
             var changed: [ObjectID] = []
             start = try snapshot.walk(table.root, after: after, until: { changed.count >= Self.signedTogether }) {
                 (row) throws(StoreError) in

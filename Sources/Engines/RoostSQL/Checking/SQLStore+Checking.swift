@@ -212,7 +212,7 @@ extension SQLSnapshot {
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }
         let lookup = try lookup(id.entity)
         let reason = try lookup.access.look(up: id.key, into: &batch, plan: lookup.plan, accepting: true)
-        // A damaged table may show a row to a walk that a look-up does not find.
+        // In a damaged table, a look-up may not find a row that the walk has read.
         guard reason == nil, !batch.isEmpty else { return try body(.unreadable(error)) }
         try batch.withRecord(at: 0) { (record) throws(StoreError) in try body(.changed(error, record)) }
     }

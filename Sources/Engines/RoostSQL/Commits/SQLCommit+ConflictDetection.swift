@@ -76,8 +76,7 @@ extension SQLCommit {
                 for order in start..<end {
                     let item = change.updates[order]
                     old.removeAll()
-                    // What the new record takes the place of is verified: damage is refused, not
-                    // signed.
+                    // The old record is verified, so that a damaged row gets no new checksum.
                     let error = try access.look(
                         up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
                     if let error { throw error }
@@ -131,8 +130,7 @@ extension SQLCommit {
     private func head(of record: RecordReader) throws(StoreError) -> SQLRowHead {
         var hash = record.storedContentHash
         if store.acceptsChanges {
-            // Of a row that another program changed the tallies count what its checksum still
-            // stands for.
+            // If another program changed a row, the tallies still count the record of its checksum.
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             if let stored = try head(place) { hash = stored.contentHash }
         }

@@ -43,7 +43,7 @@ final class SQLReading: Sendable {
     private func plan(_ number: Int) -> Plan {
         if let known = plans.withLock({ $0[number] }) { return known }
         let made = make(number)
-        // Another thread may have made the same one meanwhile.
+        // Another thread may have made the same plan meanwhile.
         return plans.withLock { plans in
             if let known = plans[number] { return known }
             plans[number] = made

@@ -82,7 +82,7 @@ final class SQLTable: Sendable {
             }
         }
         let (own, others) = (names(self), names(other))
-        // The models may have more entities after these.
+        // Either model may have more entities than the other.
         return (0..<max(own.count, others.count)).allSatisfy { number in
             (own.indices.contains(number) ? own[number] : nil)
                 == (others.indices.contains(number) ? others[number] : nil)
@@ -391,7 +391,8 @@ package final class SQLUpdatePlan: Sendable {
         }
         headSQL =
             "SELECT _version, _entity, _checksum FROM \(table.quotedName) WHERE _id = \(dialect.parameter(1))"
-        // Where it makes no difference, the statement that sets all columns does for every update.
+        // If the database does not rewrite the indexes of unchanged columns, one statement serves
+        // all updates.
         let isOfUse = dialect.rewritesIndexesOfSetColumns
         indexed = zip(model.entities, table.fields).map { entity, places in
             (isOfUse ? places : nil).map { places in

@@ -136,7 +136,7 @@ extension SQLPredicateTranslator {
         case .string(let string), .uri(let string): text = string
         default: return nil
         }
-        // A pattern that cannot be was refused when the request was compiled.
+        // Compiling the request has refused invalid patterns.
         guard let matcher = try? StringMatcher(comparison, pattern: text, options: options),
             let condition = dialect.matches(column, with: dialect.parameter(values.count + 1))
         else { return nil }
@@ -151,7 +151,7 @@ extension SQLPredicateTranslator {
         let operand = Self.operand(value, for: kind)
         guard !dialect.comparesNumbersExactly else { return operand }
         switch operand {
-        // What is a number of the column's own kind compares in every database.
+        // Every database compares numbers of the column's own kind exactly.
         case .integer(let number) where kind.isFloating: return Double(exactly: number).map { .real($0) }
         case .real(let number) where !kind.isFloating: return Int64(exactly: number).map { .integer($0) }
         default: return operand
@@ -322,7 +322,7 @@ extension SQLPredicateTranslator {
         switch comparison {
         case .equal, .notEqual:
             let distinct = dialect.isDistinct(a, from: b)
-            // Two NaN of the same bits may be equal to the database.
+            // A database may treat two NaN with the same bits as equal.
             var isNumber = ""
             if isFloating {
                 guard let condition = dialect.isNoNaN(a) else { return nil }

@@ -317,8 +317,8 @@ extension SQLPredicateTranslator {
             else { return nil }
             var start = row
             if row.join != nil {
-                // The object that a to-one relationship names need not exist; then nothing belongs
-                // to it, whatever else names it.
+                // A to-one relationship can refer to an object that does not exist. Such an object
+                // has no related objects, even if others refer to it.
                 guard levels[row.level].read(row) else { return nil }
                 start.key = "\(row.alias)._id"
             }
@@ -355,7 +355,8 @@ extension SQLPredicateTranslator {
 
     /// A SELECT of something from the rows of a collection that meet some more conditions.
     private func select(_ what: String, _ collection: SQLCollection, and more: [String] = []) -> String {
-        // From the path's beginning on: each SELECT starts from the keys that the one before gives.
+        // Built from the beginning of the path: each SELECT starts from the keys of the SELECT
+        // before it.
         var origin: String?
         for (stage, next) in zip(
             collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
@@ -409,8 +410,8 @@ extension SQLPredicateTranslator {
     /// parenthesis; nil where that cannot be said of all of them at once.
     private func found(_ collection: SQLCollection) -> String? {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
-        // Built from the path's end: each SELECT keeps the rows whose key the SELECT of the next
-        // part gives.
+        // Built from the end of the path: each SELECT keeps the rows whose key the SELECT of the
+        // next part returns.
         var key = collection.origin.key
         var found = select(row, from: collection.table, collection.level, collection.conditions)
         for stage in collection.stages.reversed() {
@@ -451,7 +452,7 @@ extension SQLPredicateTranslator {
         }
         switch (comparison.operator, number) {
         case (.greater, 1...), (.greaterOrEqual, 2...), (.equal, 1...):
-            // None but objects that have a row can have so many.
+            // Only objects with a row can reach this count.
             if looksAtAll, let found = found(collection), let row = collection.origin.row {
                 let count = "COUNT(*) \(comparison.operator.sqlWord) \(bind(.integer(number)))"
                 return "\(found) GROUP BY \(dialect.withoutIndex(row)) HAVING \(count))"
@@ -496,8 +497,8 @@ extension SQLPredicateTranslator {
         case .maximum where hasExtremes(element):
             return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
-            // There cannot be so many that 64 bits do not hold the sum; what is larger is not a
-            // 64-bit integer for SQL.
+            // The number of rows is too small for the sum to exceed 64 bits. SQL does not return a
+            // larger sum as an integer.
             return dialect.sum(element.sql).map { sum in
                 SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection)))", kind: .integer64)
             }

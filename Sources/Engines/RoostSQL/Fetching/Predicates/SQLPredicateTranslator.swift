@@ -156,8 +156,8 @@ struct SQLPredicateTranslator {
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
-        // The chains of chains below need a few levels themselves; 16^4 terms are more than there
-        // are parameters.
+        // The chains of chains below use up to four levels. 16^4 terms are more than a statement
+        // has parameters.
         for member in members {
             guard let term = condition(member, nesting: nesting + 5), values.count <= dialect.maximumParameterCount
             else {
