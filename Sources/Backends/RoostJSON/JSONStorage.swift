@@ -22,7 +22,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 
-    /// Of a storage that only reads: how it sees later commits.
+    /// The way in which a read-only storage sees later commits; nil for a writer.
     private let following: JSONOpening.Following?
 
     init(
@@ -106,10 +106,12 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         /// Whether the journal's frames are in the document already, and only its name could not be
         /// removed.
         var isJournalFolded = false
-        /// Of a reader: the bytes of the journal that it read, and what it left out at the end.
+        /// The number of journal bytes that a reader has read; 0 for a writer.
         var readByteCount = 0
+        /// The number of bytes of an incomplete commit after them.
         var tornByteCount = 0
-        /// Of a reader: the journal beside the document; nil without one.
+        /// The journal that a reader found beside the document; nil if there was none, or for a
+        /// writer.
         var readJournal: ReadJournal?
         /// The error that forbids writing until the store is opened again, or nil.
         var failure: StoreError?

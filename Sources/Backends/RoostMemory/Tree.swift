@@ -168,9 +168,8 @@ struct Tree: Sendable {
 
     /// Splits a page that is too large.
     ///
-    /// When entries come in order, the left page stays full; otherwise the bytes are shared as
-    /// evenly as they can be, so that no page keeps two values that are both much larger than a
-    /// page.
+    /// When entries come in order, the left page stays full. Otherwise the bytes are divided as
+    /// evenly as possible, so that no page keeps two values much larger than a page.
     private func split(_ node: TreeNode, _ transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1

@@ -25,7 +25,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
     let storeUUID: StoreUUID
     let isUnpublished: Bool
     let historyClock: (@Sendable () -> Int64)?
-    /// Of a store whose model is being changed: what its tables were made of.
+    /// The difference from the old tables while the store's model is being changed; otherwise nil.
     let difference: SQLSchemaDifference?
     let state: Mutex<State>
     /// Whether objects that another program changed are read and updated as they are.

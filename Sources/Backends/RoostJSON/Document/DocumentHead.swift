@@ -148,8 +148,9 @@ struct DocumentHead: Sendable {
         }
     }
 
-    /// Returns the text of the next value, padded with as many lines and columns as precede it, so
-    /// that positions in it are those of the file.
+    /// Returns the text of the next value, padded so that its positions are those of the file.
+    ///
+    /// The padding has as many lines and columns as precede the value.
     private static func capture(
         _ text: inout JSONTokenReader
     ) throws(StoreError) -> (bytes: [UInt8], place: TextPosition) {

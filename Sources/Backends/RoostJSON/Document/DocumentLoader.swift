@@ -13,7 +13,7 @@ internal import RoostKeyValue
 final class DocumentLoader: BulkLoader {
     /// The state of the load.
     private enum State {
-        /// Nothing was loaded yet.
+        /// The loader has received no content yet.
         case waiting
         case writing(UnfinishedDocument, DocumentText)
         /// Another loader does it.

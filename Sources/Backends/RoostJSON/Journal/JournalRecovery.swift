@@ -6,8 +6,8 @@ internal import RoostKeyValue
 struct JournalState: Sendable {
     /// The relation of a journal to the document beside it.
     enum Relation: Sendable {
-        /// Nothing was ever acknowledged in it: its maker died before the first frame was on the
-        /// disk.
+        /// A journal without an acknowledged commit: its process died before the first frame was on
+        /// the disk.
         case empty
         /// The document contains it already: the program that folded it died before it could remove
         /// it.

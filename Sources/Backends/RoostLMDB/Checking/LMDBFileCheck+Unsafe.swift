@@ -6,10 +6,10 @@ internal import RoostSystem
 /// A check of an LMDB data file's structure without LMDB, which trusts its files and crashes on
 /// damaged ones.
 ///
-/// It never maps the file, and validates each length, offset and page number before use, so that a
-/// damaged or hostile file can only make it throw. It accepts only what the LMDB backend writes:
+/// The check never maps the file, and validates each length, offset and page number before use. So
+/// a damaged or hostile file can only make it throw. It accepts only the files of the LMDB backend:
 /// 64-bit, little-endian, no sorted duplicates. Every page must be live once or free once. The file
-/// must not be written meanwhile. Reads each live page once: about 0.4 ms per MB.
+/// must not be written meanwhile. The check reads each live page once: about 0.4 ms per MB.
 final class LMDBFileCheck {
     private let file: RegularFile
     private let byteCount: UInt64
@@ -278,8 +278,10 @@ final class LMDBFileCheck {
         }
     }
 
-    /// Compares the first key of a page, or any of a branch, with the last one of the leaves before
-    /// it and with the one above it.
+    /// Compares a key with the last key of the preceding leaves and with the lower bound of its
+    /// page.
+    ///
+    /// The key is the first one of a leaf, or any one of a branch.
     private func checkOrder(
         _ key: UnsafeRawBufferPointer, _ lowerBound: [UInt8]?, _ role: Role, _ number: UInt64
     ) throws(LMDBDamage) {

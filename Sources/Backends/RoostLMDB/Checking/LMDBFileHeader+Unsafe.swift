@@ -25,7 +25,7 @@ struct FileBytes {
 struct LMDBDamage: Error {
     let reason: String
     let page: UInt64?
-    /// Nil for damage; else the code for a file that may be sound but is not one of ours.
+    /// The code for a file that is not a store of Roost; nil for damage.
     let code: StoreError.Code?
 
     init(_ reason: String, page: UInt64? = nil, code: StoreError.Code? = nil) {

@@ -21,7 +21,7 @@ struct LMDBTreePage {
     struct Node {
         /// The size of a leaf's value.
         let valueByteCount: Int
-        /// Nil in a branch, and for flags that Roost never makes.
+        /// The kind of content; nil in a branch, and for flags that Roost never writes.
         let content: Content?
         let flags: Int
         let child: UInt64

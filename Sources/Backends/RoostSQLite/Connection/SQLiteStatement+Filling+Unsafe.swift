@@ -121,9 +121,12 @@ extension SQLiteStatement {
 
     /// Adds the current row; returns nil when that went well.
     ///
-    /// Each column is asked for once, as a value. Connections are opened without a mutex and used
-    /// by one thread at a time, and then such values may be read by every `sqlite3_value` function
+    /// Each column is read once, as a value. Connections have no mutex, and one thread at a time
+    /// uses them. So every `sqlite3_value` function may read these values
     /// (<https://www.sqlite.org/c3ref/value.html>).
+    ///
+    /// The function is long because it is the loop body of every scan: a call for each column costs
+    /// more than the work.
     private func appendRow(
         to batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
         _ entity: SQLReadPlan.Entity, _ fixed: Int, _ plan: SQLReadPlan, _ accepting: Bool

@@ -38,7 +38,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
     let settings: SQLiteSettings
     let isImmutable: Bool
     let pageSizeBytes: Int
-    /// Nil for a reader where no lock file can be made.
+    /// The lock of the store; nil for a reader where no lock file can be created.
     let lock: StoreLock?
     /// The lock by which other openers know that the store was examined; nil where it cannot be
     /// set.

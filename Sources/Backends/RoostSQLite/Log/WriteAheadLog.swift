@@ -7,15 +7,15 @@ internal import RoostFiles
 /// that continues the one of the frame before it. SQLite ends its reading at the first frame that
 /// does not match, and says nothing about the commits after it.
 ///
-/// A frame that does not match can be the torn end of a power cut: a transaction that was never
-/// flushed may be on the disk in part, in any order. A writer that flushes each commit begins the
-/// next transaction only after that. So a frame of a later transaction proves that the frames
-/// before it were on the disk, and that one which does not match was damaged afterwards. The same
-/// holds for the log's header, which is flushed before the first frame is written.
+/// A frame that does not match can come from a power cut: a transaction that was never flushed may
+/// be on the disk in part, in any order. A writer that flushes each commit begins the next
+/// transaction only after the flush. So a frame of a later transaction proves that the frames
+/// before it were on the disk. An earlier frame that does not match was damaged afterwards. The
+/// same holds for the log's header, which is flushed before the first frame is written.
 struct WriteAheadLog: ~Copyable {
     /// The content of the log after the last commit that SQLite applies.
     enum Ending: Equatable {
-        /// Nothing that belongs to the log.
+        /// No further frames of the log.
         case clean
         /// Frames that make no complete transaction.
         case unfinished

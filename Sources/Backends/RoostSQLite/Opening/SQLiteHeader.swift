@@ -12,7 +12,7 @@ struct SQLiteHeader {
 
     private let bytes: [UInt8]
 
-    /// Nil unless the bytes are those of an SQLite database.
+    /// Creates a header; returns nil unless the bytes are those of an SQLite database.
     init?(_ bytes: [UInt8]) {
         guard bytes.count >= Self.byteCount, bytes.starts(with: Self.magic) else { return nil }
         self.bytes = bytes

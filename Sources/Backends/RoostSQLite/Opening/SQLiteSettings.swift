@@ -8,8 +8,8 @@ struct SQLiteSettings: Sendable {
         ///
         /// The default.
         case full
-        /// As `full`, and the directory is flushed when a rollback journal goes; the same as `full`
-        /// for these stores.
+        /// Like `full`, and the directory is flushed when a rollback journal is removed; equal to
+        /// `full` for these stores.
         case extra
         /// The log is flushed at checkpoints only: the store stays sound, but a power cut can take
         /// the last commits back.

@@ -3,12 +3,12 @@ internal import RoostSystem
 
 /// The files on which a library in this process holds POSIX locks.
 ///
-/// As soon as a process closes any handle on a file, the system drops all of the process's POSIX
-/// locks on it, whichever code opened the handle. SQLite uses such locks. A store that has lost
-/// them works on, but the next program that closes the file considers itself the last one and
-/// removes the write-ahead log, and every later commit is lost. So code that opens a file with such
-/// a library counts it in here. RoostFiles closes handles only through this type, which keeps its
-/// handles on the file until it is counted out.
+/// When a process closes any handle on a file, the system drops all POSIX locks of the process on
+/// that file. It does not matter which code opened the handle. SQLite uses such locks. A store that
+/// has lost them continues to work. But the next program that closes the file considers itself the
+/// last one and removes the write-ahead log, and every later commit is lost. So code that opens a
+/// file with such a library counts it in here. RoostFiles closes handles only through this type,
+/// which keeps its handles on the file until it is counted out.
 public final class HeldFiles: Sendable {
     /// The files of this process.
     public static let shared = HeldFiles()

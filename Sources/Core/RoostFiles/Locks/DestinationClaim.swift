@@ -1,10 +1,12 @@
 package import RoostCore
 
-/// The right to create a store under a name, held by one caller in all processes from the first
-/// byte of the new store until it has the name.
+/// The right to create a store under a name.
+///
+/// One caller in all processes holds it, from the first byte of the new store until the store has
+/// the name.
 ///
 /// A store that already has the name can still be used. While the claim is held, no other caller
-/// sweeps temporary siblings of the store, so a sibling is safe between its last close and its
+/// sweeps temporary siblings of the store. So a sibling is safe between its last close and its
 /// renaming, when its own lock is free for a moment.
 package final class DestinationClaim: Sendable {
     private let file: Mutex<LockFile?>

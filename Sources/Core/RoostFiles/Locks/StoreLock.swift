@@ -23,7 +23,7 @@ public final class StoreLock: Sendable {
     package static func path(forStoreAt path: String) -> String { StoreFile.resolvingLink(path) + suffix }
 
     private struct State {
-        /// Nil after the release.
+        /// The lock file; nil after the release.
         var file: LockFile?
         var mode: Mode
     }
@@ -142,8 +142,9 @@ public final class StoreLock: Sendable {
     /// ``readFileAlone()``.
     package var isFileReadAlone: Bool { state.withLock { $0.file?.isFileReadAlone ?? false } }
 
-    /// Announces that this holder reads the store's file without the log beside it, so that other
-    /// holders leave the file unchanged as long as they can.
+    /// Announces that this holder reads the store's file without the log beside it.
+    ///
+    /// Other holders then leave the file unchanged as long as they can.
     package func readFileAlone() { state.withLock { $0.file?.readFileAlone() } }
 
     /// Releases the lock, which ends the signaling of commits.

@@ -39,9 +39,9 @@ extension StoreFile {
     /// Checks that no file beside `path`, where no store exists, could be taken for a companion of
     /// a new store.
     ///
-    /// Such a file may be anything: another store whose name happens to end that way, a user's
-    /// file, or the last commits of a store that was moved, which only their owner can judge. Files
-    /// without content are allowed: files that are empty or all zeros, and files that a type calls
+    /// Such a file may be anything: another store with such a name, a user's file, or the last
+    /// commits of a store that was moved. Only its owner knows which. Files without
+    /// content are allowed: files that are empty or all zeros, and files that a type calls
     /// expendable; see ``FileStoreType/isExpendable(_:)``.
     ///
     /// Reads the beginnings of the files, without any lock: call it only if no store exists.

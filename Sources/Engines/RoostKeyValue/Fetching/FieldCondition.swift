@@ -124,7 +124,8 @@ private struct EncodedConstant {
     var range: KeyRange
     var isUnordered = false
 
-    /// Nil for values that do not compare with the field, or not by their place alone.
+    /// Creates the encoding of a constant; returns nil if the field's keys cannot decide the
+    /// comparison.
     init?(_ value: Value, _ field: RecordLayout.Field, _ model: ManagedObjectModel) {
         var bytes: [UInt8] = [1]
         switch (field.kind, value) {

@@ -14,7 +14,8 @@ final class ReferringKeys: KeySource {
     /// The number of keys in a batch: few at first, because a limit may make the rest unnecessary.
     private var batchCount = 32
 
-    /// Nil for an access that does not find one object's references in the order of their keys.
+    /// Creates a source of keys; returns nil unless the access finds the references to one object
+    /// in key order.
     init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
         // If the inverse relationship is ordered, the references are sorted by place and not by
         // key.

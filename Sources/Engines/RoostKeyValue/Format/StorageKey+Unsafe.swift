@@ -5,8 +5,8 @@ internal import RoostSystem
 ///
 /// Its memory is used again for the next key.
 ///
-/// The order of the bytes is the order of the parts, and no part's bytes begin with those of
-/// another, so that parts of different length can follow one another. FORMAT.md lists every key.
+/// The order of the bytes is the order of the parts. No part is a prefix of another part, so parts
+/// can have different lengths. FORMAT.md lists every key.
 struct StorageKey: Sendable, Hashable {
     private(set) var bytes: [UInt8] = []
 

@@ -85,7 +85,7 @@ struct LinkKey {
     let place: Int64
     let to: Int64
 
-    /// Nil if the key has another form.
+    /// Creates the parts of a key; returns nil if the key has another form.
     init?(_ key: UnsafeRawBufferPointer) {
         var parts = KeyParts(key)
         guard let relationship = parts.number(), let from = parts.key(), let place = parts.place(),

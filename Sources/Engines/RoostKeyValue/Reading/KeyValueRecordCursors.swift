@@ -10,7 +10,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     private var position: Position
 
     private enum Position {
-        /// Before the first record after this key.
+        /// The position before the first record after this key.
         case before(Int64)
         /// At a record that was shown.
         case atShown
@@ -172,7 +172,7 @@ final class SelectedRecordCursor: FillingRecordCursor, RecordVisitor {
 final class KeyedRecordVisitor: RecordVisitor {
     private let snapshot: KeyValueSnapshot
     private let entity: ManagedObjectModel.Entity
-    /// Nil at the end.
+    /// The source of the next keys; nil at the end.
     private var source: (any KeySource)?
     private var keys: [Int64] = []
     private var index = 0

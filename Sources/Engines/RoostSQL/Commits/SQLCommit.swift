@@ -33,7 +33,7 @@ struct SQLCommit {
 
     var connection: any SQLConnection { writer.connection }
 
-    /// For checks in a transaction that writes nothing.
+    /// Creates a commit for checks in a transaction that writes nothing.
     init(_ change: PreparedChange, store: SQLStore, connection: any SQLConnection) {
         self.init(change, store: store, writer: SQLWriter(connection: connection))
     }

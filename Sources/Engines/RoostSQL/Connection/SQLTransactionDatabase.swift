@@ -66,7 +66,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
 
     func byteCount() throws(StoreError) -> Int { try base.byteCount() }
 
-    /// Nothing is the transaction's own.
+    /// Does nothing, because the transaction owns no resource.
     func close() throws(StoreError) {}
 
     private var unsupported: StoreError {

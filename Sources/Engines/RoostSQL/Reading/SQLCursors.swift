@@ -19,7 +19,7 @@ final class SQLRecordCursor: FillingRecordCursor {
     private let snapshot: SQLSnapshot
     private var lease: SQLLease
     private let plan: SQLReadPlan
-    /// Nil unless the rows are to come in key order.
+    /// The scan to continue; nil unless the rows come in key order.
     private var scan: SQLScan?
     /// Whether it ends when its task is cancelled: the statement may look at much for a row.
     private let endsWithTask: Bool

@@ -33,8 +33,8 @@ final class SQLTable: Sendable {
     let quotedName: String
     /// The property columns, those of a superentity first.
     let columns: [SQLColumn]
-    /// For each entity of the model, where its fields are, by field index; nil for entities of
-    /// other hierarchies.
+    /// The columns of the fields of each entity, by field index; nil for entities of other
+    /// hierarchies.
     let fields: [[SQLFieldColumns]?]
     /// The order of the columns in the table: 0 to 3 are `_id`, `_entity`, `_version`, `_checksum`,
     /// followed by ``columns``.
