@@ -54,13 +54,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Whether what is committed is not in memory.
+    /// Whether the committed contents are not in memory.
     func isOnlyInDocument() throws(StoreError) -> Bool {
         try requireOpen()
         return contents.withLock { $0 == nil }
     }
 
-    /// Forgets what is in memory, for a document that holds something else.
+    /// Drops the contents in memory, because a new document replaces them.
     func forgetContents() {
         let forgotten = contents.withLock { $0.take() }
         // Views of it keep what they need.
@@ -146,11 +146,11 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The version of documents.
     var formatVersion: Int { DocumentFormat.version }
 
-    /// True: the text of the document and the frames of the journal have checksums of their own,
-    /// compared when they are read.
+    /// True: the document and the frames of the journal have checksums, which are compared when
+    /// they are read.
     var holdsCheckedMemory: Bool { true }
 
-    /// A view of what is committed.
+    /// A view of the committed contents.
     ///
     /// A storage that only reads asks whether the writer committed since the last view, which takes
     /// two system calls. It then reads the new end of the journal, or the whole of a new document.
@@ -193,7 +193,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         }
     }
 
-    /// Reads what was added to the journal since it was read.
+    /// Reads the commits that were appended to the journal since the last reading.
     ///
     /// - Returns: False if it is another journal, or damaged.
     private func readOn(

@@ -52,7 +52,8 @@ package struct JSONStoreType: FileStoreType {
     /// Checks the settings.
     package func requireValid(_ options: StoreOptions) throws(StoreError) { _ = try JSONSettings(options) }
 
-    /// Makes a store whose document can be recognized, and so destroyed, whatever happens then.
+    /// Creates a store whose document can be recognized, and so destroyed, even if a later step
+    /// fails.
     package func createUnpublished(
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {

@@ -2,8 +2,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostKeyValue
 
-/// A JSON store that is opened to be read once: its document is read while it is asked for, and
-/// stays out of memory.
+/// A JSON store that is opened to be read once: its document is read when needed and not kept in
+/// memory.
 ///
 /// What cannot be read so is read in memory, as any other JSON store is.
 final class StreamedJSONStore: IntegrityCheckingStore {
@@ -11,7 +11,7 @@ final class StreamedJSONStore: IntegrityCheckingStore {
         var isClosed = false
         /// The store's lock, which keeps it from being replaced or removed.
         var lock: StoreLock?
-        /// The store in memory, once it was asked for.
+        /// The store in memory, after its first use.
         var whole: KeyValueStore?
     }
 

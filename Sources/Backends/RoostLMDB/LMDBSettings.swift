@@ -13,7 +13,7 @@ struct LMDBSettings: Sendable {
     private static let standardMapByteCount = 1 << 44
     private static let standardReaderCount: UInt32 = 1022
 
-    /// The most bytes the file may have: what the map may grow to.
+    /// The maximum size of the file and of its map, in bytes.
     var maximumMapByteCount = standardMapByteCount
     /// The map to begin with; nil for one as large as the file can become on its disk.
     var initialMapByteCount: Int?

@@ -62,7 +62,7 @@ struct Tree: Sendable {
         if !putNearby(key, value, transaction) { putFromRoot(key, value, transaction) }
     }
 
-    /// Adds an entry; false, and nothing is changed, if the key is there.
+    /// Adds an entry; returns false without a change if the key exists.
     mutating func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
@@ -127,8 +127,7 @@ struct Tree: Sendable {
         return true
     }
 
-    /// Forgets where the last changes were; readers, who look anywhere, would only be held up by
-    /// it.
+    /// Clears the position of the last changes, which would only slow down readers.
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
     /// The node itself if the transaction made it, else a copy.
@@ -189,7 +188,7 @@ struct Tree: Sendable {
         return right
     }
 
-    /// Removes a key that is there from below a node that the transaction owns.
+    /// Removes an existing key from the subtree of a node that the transaction owns.
     private mutating func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, _ transaction: UInt64) {
         if node.isLeaf {
             let (index, isFound) = node.position(of: key)

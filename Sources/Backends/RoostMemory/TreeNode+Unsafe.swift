@@ -137,7 +137,7 @@ final class TreeNode: @unchecked Sendable {
         croost_prefetch(Unmanaged.passUnretained(children[index]).toOpaque())
     }
 
-    /// Prefetches what is read first of a child's memory, after ``prepareChild(_:)`` fetched the
+    /// Prefetches the memory of a child that is read first, after ``prepareChild(_:)`` fetched the
     /// child.
     func prepareEntriesOfChild(_ index: Int) {
         guard index < children.count else { return }
@@ -227,7 +227,7 @@ final class TreeNode: @unchecked Sendable {
         count > 0 && Self.order(self.key(at: 0), key) <= 0 && Self.order(key, self.key(at: count - 1)) <= 0
     }
 
-    /// Compares bytes as unsigned numbers, a prefix before what it is a prefix of.
+    /// Compares bytes as unsigned numbers; a prefix comes before a longer key.
     static func order(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Int {
         let common = min(left.count, right.count)
         if common > 0, let a = left.baseAddress, let b = right.baseAddress {

@@ -44,7 +44,7 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     let plan: StorePlan
     let options: StoreOptions
     let state = Mutex(State())
-    /// Held by who writes to a store that is not published yet, where loads commit in parts.
+    /// The lock of the current writer of an unpublished store, whose loads commit in parts.
     private let partsPlace: DispatchSemaphore?
 
     init(
@@ -148,8 +148,9 @@ public final class KeyValueStore: IntegrityCheckingStore, CommitReportingStore {
     }
 }
 
-/// A view that shows metadata and nothing else: what a store is to others while a bulk load into it
-/// is committed in parts.
+/// A view that shows only metadata.
+///
+/// Other readers see it while a bulk load into the store is committed in parts.
 final class HiddenContentsReader: KeyValueReader {
     private let base: any KeyValueReader
 

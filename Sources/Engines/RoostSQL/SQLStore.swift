@@ -40,8 +40,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         var reservedKeys: [Range<Int64>]
         /// The number of keys in the next block, by position in the schema's object tables.
         var nextBlockCount: [Int64]
-        /// The last keys that the database records at least, by position in the schema's object
-        /// tables; what it records only grows.
+        /// The minimum last keys that the database records, by position in the schema's object
+        /// tables; they only grow.
         var recordedLastKeys: [Int64]
         /// The rows of the tallies that this store's last commit wrote.
         var knownTallies: SQLKnownTallies
@@ -113,7 +113,8 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         return try database.byteCount()
     }
 
-    /// Finishes what is under way, releases locks and files.
+    /// Closes the store and its database, which releases locks and files when open transactions
+    /// end.
     ///
     /// Calling it again does nothing.
     public func close() throws(StoreError) {

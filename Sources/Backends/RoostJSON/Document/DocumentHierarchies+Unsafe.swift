@@ -17,7 +17,7 @@ final class DocumentHierarchies {
     /// The next record; nil after the last one.
     private var held: Held?
     private var heldBytes: [UInt8] = []
-    /// The last root entity whose hierarchy was asked for; hierarchies up to it are passed.
+    /// The last root entity whose hierarchy was read; hierarchies up to it are passed.
     private var lastRoot: Int?
 
     /// Whether an entity's list holds a part of a hierarchy only.

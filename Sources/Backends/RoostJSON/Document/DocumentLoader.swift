@@ -199,7 +199,7 @@ final class DocumentLoader: BulkLoader {
         }
     }
 
-    /// Passes what was written to the engine's own loader, which continues from there.
+    /// Passes the written content to the engine's own loader, which continues the load.
     private func passOn() throws(StoreError) -> any BulkLoader {
         if case .over = state { throw .loadIsOver(store.location) }
         try writeSorted()

@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostKeyValue
 
-/// Writes what a view of a storage shows as a document.
+/// Writes the contents of a view of a storage as a document.
 struct DocumentWriter {
     private let snapshot: any StoreSnapshot
     private let metadata: StoreMetadata

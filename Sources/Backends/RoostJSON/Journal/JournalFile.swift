@@ -20,7 +20,7 @@ final class JournalFile {
     /// new document replaces it.
     var failure: StoreError?
 
-    /// Makes the journal with its first frame; who may read the document may read it too.
+    /// Creates the journal with its first frame and the permissions of the document.
     ///
     /// Nothing is left of it when this throws, unless the system refuses that too.
     init(at path: String, beside document: String, _ header: JournalHeader, payload: [UInt8]) throws(StoreError) {
@@ -47,7 +47,7 @@ final class JournalFile {
         }
     }
 
-    /// Continues a journal that was read, after cutting off what a crash left at its end.
+    /// Continues a journal that was read, after cutting off an incomplete commit at its end.
     init(at path: String, after state: JournalState) throws(StoreError) {
         file = try WritableFile(at: path)
         if state.tornByteCount > 0 {

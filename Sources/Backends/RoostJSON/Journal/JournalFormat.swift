@@ -20,7 +20,7 @@ struct JournalHeader: Hashable, Sendable {
     var storeUUID: StoreUUID
     /// The document that the frames are applied to.
     var document: DocumentVersion
-    /// The document's generation, for people who look into the file.
+    /// The document's generation, for people who read the file.
     var generation: Generation
 
     /// The bytes, ending with their checksum, which the first frame's chain begins with.

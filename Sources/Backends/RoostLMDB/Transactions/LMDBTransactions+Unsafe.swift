@@ -217,7 +217,7 @@ final class LMDBCursor: KeyValueCursor {
     }
 }
 
-/// A snapshot: a read transaction that goes back to the environment's pool when it is closed.
+/// A snapshot: a read transaction that returns to the environment's pool when it is closed.
 final class LMDBReader: KeyValueReader {
     private let transaction: LMDBTransaction
     private var lease: EnvironmentLease?

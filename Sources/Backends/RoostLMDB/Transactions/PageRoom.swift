@@ -8,7 +8,7 @@ internal import RoostKeyValue
 /// next one comes: then its page is done, and has that much room.
 struct PageRoom {
     let space: KeySpace
-    /// The key of the placeholder that is there, if one is.
+    /// The key of the current placeholder, if any.
     var placeholder: [UInt8]?
     private let placeholderByteCount: Int
     private let interval: Int

@@ -2,7 +2,8 @@ internal import CSQLite
 package import RoostCore
 internal import RoostSQL
 
-/// The limits on what a statement can do with a hostile or damaged file, or by a mistake of ours.
+/// The limits of what a statement can do in a hostile or damaged file, or because of an error in
+/// Roost.
 ///
 /// The catalog is compared with the expected one when a store is opened. These limits bound the
 /// rest: sizes, depths, the kinds of statements, and the time until the next row.
@@ -81,8 +82,7 @@ struct RowClock {
 
     /// The maximum time for a row; nil for no limit.
     var limit: Duration?
-    /// When SQLite first called back after the row was asked for; means nothing unless
-    /// `hasStarted`.
+    /// The time of SQLite's first callback for the current row; valid only if `hasStarted`.
     private var start = ContinuousClock.now
     private var hasStarted = false
     /// Whether a statement was stopped for its time since the clock was last set back.

@@ -56,7 +56,7 @@ struct SQLiteCompaction {
         StoreError(.cancelled, "Compacting '\(path)' was cancelled; the store is as it was.")
     }
 
-    /// Throws code `corrupted` unless everything that is there is what the last commit recorded.
+    /// Throws code `corrupted` unless the content matches what the last commit recorded.
     private func requireExact(_ what: String) throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

@@ -54,7 +54,7 @@ extension SQLiteDatabase {
         try connection.execute("PRAGMA cache_size = -2048")
     }
 
-    /// Commits, goes back to the write-ahead log and flushes the file.
+    /// Commits, returns to the write-ahead log and flushes the file.
     func commitLoading(_ connection: any SQLConnection) throws(StoreError) {
         guard let writer = connection as? SQLiteConnection else { return }
         try writer.run("COMMIT")
@@ -72,7 +72,7 @@ extension SQLiteDatabase {
         endLoading()
     }
 
-    /// Empties the database, whatever state the load left it in, and makes its tables again.
+    /// Empties the database in whatever state the load left it, and creates its tables again.
     func abandonLoading(
         _ connection: any SQLConnection, recreate: (any SQLConnection) throws(StoreError) -> Void
     ) throws(StoreError) {

@@ -3,8 +3,8 @@ internal import RoostCore
 internal import RoostFiles
 internal import RoostSQL
 
-/// Brings a database file into the state in which it is whole by itself: no log beside it, nothing
-/// left to recover.
+/// Makes a database file complete without any file beside it: no log remains, and nothing is left
+/// to recover.
 enum SQLiteSettling {
     /// The files SQLite keeps beside an open database.
     static let companions = ["-wal", "-shm", "-journal"]
@@ -83,8 +83,8 @@ enum SQLiteSettling {
         (try? StoreFile.byteCount(at: path + "-wal")).map { $0 > 0 } ?? false
     }
 
-    /// Moves the log into the database if all others who use the store look at its newest state;
-    /// the caller shares the store's lock.
+    /// Moves the log into the database if all other users of the store read its newest state; the
+    /// caller shares the store's lock.
     ///
     /// Does nothing while another connection writes: its process is going to move the log.
     private static func moveBesideOthers(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
@@ -119,8 +119,8 @@ enum SQLiteSettling {
         for suffix in suffixes { try? StoreFile.remove(path + suffix) }
     }
 
-    /// Removes a log that holds nothing but what the database holds too; the caller holds the
-    /// store's lock exclusively.
+    /// Removes a log whose content the database already has; the caller holds the store's lock
+    /// exclusively.
     private static func removeMovedLog(_ path: String, _ check: FileHandleCheck) {
         // If a reader cannot do this, the next writer moves the log.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),

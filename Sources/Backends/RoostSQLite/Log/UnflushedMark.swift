@@ -13,15 +13,14 @@ enum UnflushedMark {
     /// The declaration as the catalog contains it.
     static let declaration = "CREATE TABLE _roost_unflushed (reason TEXT) STRICT"
 
-    /// Makes the table, unless it is there, with a commit that is flushed whatever the connection's
-    /// settings say.
+    /// Creates the table if it does not exist, with a commit that is always flushed.
     static func set(_ connection: SQLiteConnection, _ settings: SQLiteSettings) throws(StoreError) {
         try connection.execute("PRAGMA synchronous = FULL")
         try commit(declaration, whereSet: false, connection)
         try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
     }
 
-    /// Drops the table if it is there.
+    /// Drops the table if it exists.
     static func remove(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.allow(.dropping)
         try commit("DROP TABLE \(table)", whereSet: true, connection)

@@ -159,7 +159,7 @@ struct WriteAheadLog: ~Copyable {
 
     // MARK: The content
 
-    /// Goes over the frames, with memory for two of them.
+    /// Reads the frames one by one, with memory for two of them.
     func content() throws(StoreError) -> Content {
         var content = Content()
         guard let header = try header() else {

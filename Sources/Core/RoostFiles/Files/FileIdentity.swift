@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// The identity of a file, whatever its name: its device and its number on that device.
+/// The identity of a file, independent of its name: its device and its number on that device.
 ///
 /// Valid while the file exists or is open; the numbers of deleted files are reused.
 public struct FileIdentity: Hashable, Sendable {

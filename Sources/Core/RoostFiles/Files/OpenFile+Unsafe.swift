@@ -44,7 +44,7 @@ struct FileStatus {
     var isDirectory: Bool { if case .directory = kind { true } else { false } }
     var isSymbolicLink: Bool { if case .symbolicLink = kind { true } else { false } }
 
-    /// The word for what is not a regular file.
+    /// The word for the kind of a file that is not a regular one.
     var noun: String {
         switch kind {
         case .regular: "a file"
@@ -89,7 +89,7 @@ func retrying(_ call: () -> Int32) -> Int32 {
     }
 }
 
-/// A file descriptor that is closed when it goes away.
+/// A file descriptor that is closed when it is deallocated.
 struct OpenFile: ~Copyable {
     let descriptor: Int32
     /// Whether other code in this process may have locked the file, so that closing it may have to

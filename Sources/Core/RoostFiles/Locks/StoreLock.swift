@@ -213,6 +213,6 @@ enum Region: Int32 {
     case claim = 3
     /// Held by an opener that waits to have the store alone.
     case waiting = 4
-    /// Shared by readers of the store's file that ignore what is beside it.
+    /// Shared by readers of the store's file that ignore the files beside it.
     case fileReader = 5
 }

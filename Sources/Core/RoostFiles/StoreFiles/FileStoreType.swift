@@ -82,7 +82,7 @@ public protocol FileStoreType: PersistentStoreType {
     /// - Throws: `notAStore`, `corrupted`, `storeReplaced`, naming the file.
     func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError)
 
-    /// Moves what the companions of a store hold into its file, and removes them.
+    /// Moves the content of a store's companions into its file, and removes them.
     ///
     /// Removes them by default, for companions that hold nothing once the store is closed.
     ///

@@ -68,8 +68,8 @@ extension StoreFile {
         }
     }
 
-    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil for whatever is
-    /// not one that can be read.
+    /// The first `count` bytes of a regular file, or fewer if it is shorter; nil if the file is not
+    /// a readable regular file.
     ///
     /// For recognizing files by their content. Never blocks. POSIX locks that this process has on
     /// the file stay, if the file is counted in with ``HeldFiles``.

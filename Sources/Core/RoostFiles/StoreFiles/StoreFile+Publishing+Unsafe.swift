@@ -197,7 +197,7 @@ extension StoreFile {
         }
     }
 
-    /// Sets who owns a file; false when this user may not.
+    /// Sets the owner of a file; returns false if this user may not.
     private static func setOwner(_ descriptor: Int32, _ owner: uid_t, _ group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }

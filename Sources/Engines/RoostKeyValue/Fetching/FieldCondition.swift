@@ -18,7 +18,7 @@ struct FieldCondition: Sendable {
 
     /// Whether exactly one value is left.
     var isOneValue: Bool { strength == .values && ranges.count == 1 }
-    /// Whether null is not among what is left.
+    /// Whether the condition excludes null.
     var excludesNull: Bool { ranges.allSatisfy { $0.start.bytes.first == 1 } }
 
     /// The condition of a comparison; nil if an index cannot answer it exactly.

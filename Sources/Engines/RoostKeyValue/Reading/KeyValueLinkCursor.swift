@@ -36,7 +36,7 @@ final class LinkStream {
         self.start = start
     }
 
-    /// Goes before the first entry that begins with another prefix.
+    /// Moves before the first entry that begins with another prefix.
     func restart(prefix: StorageKey) {
         self.prefix = prefix
         start = prefix

@@ -208,8 +208,8 @@ final class KeyedRecordVisitor: RecordVisitor {
         return count >= 64 && (last - first) / 8 <= count
     }
 
-    /// Does the same as ``show(_:)`` for ascending keys: reads on from the first key and skips
-    /// records of other keys.
+    /// Does the same as ``show(_:)`` for ascending keys: reads from the first key and skips other
+    /// records.
     private func walk(_ body: (RecordReader) -> Bool) throws(StoreError) -> Bool {
         let cursor: any KeyValueCursor
         if let known = self.cursor { cursor = known } else { cursor = try snapshot.reader.cursor(in: .records) }

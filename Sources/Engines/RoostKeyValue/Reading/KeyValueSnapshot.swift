@@ -1,8 +1,7 @@
 internal import RoostCore
 internal import RoostQuery
 
-/// A view of a store at one commit: a reader of the storage, and what the store's model says about
-/// its keys.
+/// A view of a store at one commit: a reader of the storage, and the plan of the store's keys.
 final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     let store: KeyValueStore
     let reader: any KeyValueReader

@@ -1,8 +1,10 @@
 public import RoostCore
 
 extension SQLStore {
-    /// Returns what the database says about its files and, in a store that accepts them, the
-    /// changes of another program; all content comes out of the store as it is.
+    /// Returns the notices of the database about its files.
+    ///
+    /// In a store that accepts changes of other programs, it returns those changes too. The store
+    /// leaves out no content.
     public func contentNotices() throws(StoreError) -> [String] {
         try requireOpen()
         guard acceptsChanges else { return database.notices }

@@ -8,7 +8,7 @@ struct SQLRowHead {
     ///
     /// The tallies count this hash.
     let contentHash: UInt64
-    /// Whether the columns that indexes have hold what the record that is to replace the row has.
+    /// Whether the indexed columns of a row have the values of the record that will replace it.
     var keepsIndexedColumns = false
 }
 

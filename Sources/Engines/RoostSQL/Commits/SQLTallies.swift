@@ -76,7 +76,7 @@ package enum SQLTallies {
         return tally
     }
 
-    /// Adds what changed to what is recorded, and makes the next generation.
+    /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
     /// A row is replaced on the condition that it holds what `known` says. It is read before only
     /// if it holds something else, because another process wrote since, or if nothing is known.

@@ -1,7 +1,8 @@
 internal import RoostCore
 
-/// A database as a transaction on it sees it: reading shows what the transaction wrote, and what
-/// commits here counts when it does.
+/// A database inside a transaction.
+///
+/// Reads show what the transaction wrote. Commits here take effect when the transaction commits.
 ///
 /// A change that is rolled back here spoils the whole transaction, which then can only be rolled
 /// back too.

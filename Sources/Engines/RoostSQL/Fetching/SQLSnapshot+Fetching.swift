@@ -13,7 +13,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         try records(of: try readingStatement(for: request))
     }
 
-    /// The records that a statement gives, after what is left to do on them.
+    /// The records of a statement, after the remaining filter and order.
     private func records(of statement: SQLFetchStatement) throws(StoreError) -> any RecordCursor {
         let cursor = try cursor(statement)
         guard let rest = statement.rest else { return cursor }

@@ -108,7 +108,7 @@ extension SQLStore: HistoryKeepingStore {
             kind, model: model, author: author, contextName: contextName, clock: historyClock)
     }
 
-    /// Writes what was recorded of a transaction that ends.
+    /// Writes the recorded changes of a transaction at its end.
     func finish(
         _ recorder: HistoryRecorder?, from previous: Generation, to now: Generation,
         _ connection: any SQLConnection

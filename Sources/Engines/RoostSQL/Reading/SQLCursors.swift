@@ -156,7 +156,8 @@ final class SQLLinkCursor: FillingLinkCursor {
     private let isScan: Bool
     private var last: Link?
 
-    /// Makes a cursor over what the lease's statement gives; without a lease, one without links.
+    /// Creates a cursor over the rows of the lease's statement; without a lease, the cursor has no
+    /// links.
     init(_ snapshot: SQLSnapshot, _ lease: SQLLease?, relationship: Int, isScan: Bool = false) {
         self.snapshot = snapshot
         self.lease = lease

@@ -25,7 +25,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     package var model: ManagedObjectModel { store.schema.model }
     var schema: SQLSchema { store.schema }
 
-    /// Makes a view of what a connection in a transaction reads.
+    /// Creates a view of the state that a connection in a transaction reads.
     ///
     /// - Parameters:
     ///   - store: The store.

@@ -51,8 +51,8 @@ struct SQLIndexDrafts {
                     isUnique: isUnique && (scope == nil || dialect.hasPartialIndexes), condition: condition)))
     }
 
-    /// To-one relationships, each with the place in the ordered relationship back: what a to-many
-    /// reads.
+    /// The indexes that derived to-many relationships read: to-one relationships, each with its
+    /// place in an ordered inverse.
     mutating func addReferences(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// The tables, columns and indexes of a model: what a store's database must look like, exactly.
+/// The exact tables, columns and indexes of a database for a model.
 public final class SQLSchema: Sendable {
     /// A table or an index, and the statement that makes it.
     public struct Item: Sendable, Hashable {

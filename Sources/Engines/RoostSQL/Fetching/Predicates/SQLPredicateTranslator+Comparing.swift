@@ -116,7 +116,7 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// A condition that is true or false whatever the term is.
+    /// A condition that is true or false independently of the term.
     ///
     /// A subselect stays in it: its parameters are numbered already, and a statement must have all
     /// of them.
@@ -158,7 +158,8 @@ extension SQLPredicateTranslator {
         }
     }
 
-    /// As ``operand(_:for:)``, whatever the database makes of numbers of two kinds.
+    /// Does the same as ``operand(_:for:)``, independently of how the database compares numbers of
+    /// two kinds.
     private static func operand(_ value: Value, for kind: RecordLayout.Field.Kind) -> SQLValue? {
         switch (value, kind) {
         case (.bool(let flag), .integer64), (.bool(let flag), .integer32), (.bool(let flag), .integer16),

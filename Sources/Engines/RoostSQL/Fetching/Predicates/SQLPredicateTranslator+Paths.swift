@@ -246,7 +246,7 @@ extension SQLPredicateTranslator {
         return true
     }
 
-    /// Goes from the elements of a collection along further relationships.
+    /// Follows further relationships from the elements of a collection.
     private mutating func extend(
         _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>,
         _ repetition: SQLRepetition

@@ -226,7 +226,7 @@ struct SQLRow {
 
 /// The tables that a SELECT reads besides its first one.
 struct SQLLevel {
-    /// The JOINs, in an order in which each finds what it refers to.
+    /// The JOINs, in an order in which each refers only to earlier ones.
     private(set) var joins = ""
     /// The destination rows of to-one relationships, by the alias they start from and the number of
     /// the relationship.
