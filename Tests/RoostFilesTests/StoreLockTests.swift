@@ -201,7 +201,7 @@ struct StoreLockTests {
         lock.release()
     }
 
-    @Test("a symbolic link or a pipe in place of a lock file is refused")
+    @Test("a symbolic link or a pipe instead of a lock file is refused")
     func planted() throws {
         let directory = try directory.get()
         let victim = try directory.write("victim")

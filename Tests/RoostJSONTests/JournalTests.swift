@@ -213,7 +213,7 @@ struct JournalTests {
         #expect(try bench.refused().code == .storeReplaced)
     }
 
-    @Test("a foreign file in place of the journal is refused and unchanged", arguments: [3, 71, 72, 500])
+    @Test("a foreign file instead of the journal is refused and unchanged", arguments: [3, 71, 72, 500])
     func foreignFile(byteCount: Int) throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")

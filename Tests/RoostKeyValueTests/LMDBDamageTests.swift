@@ -226,7 +226,7 @@ import RoostCore
                 errorCode { _ = try LMDBStorage.create(path: missing, options: StoreOptions()) } == .missingDirectory)
         }
 
-        @Test("a symbolic link in place of LMDB's lock file is refused and not followed")
+        @Test("a symbolic link instead of LMDB's lock file is refused and not followed")
         func plantedLink() throws {
             let directory = try directory.get()
             try directory.create().close()

@@ -452,7 +452,7 @@ import RoostSystem
             #expect(try directory.open().read().entries() == ["a=1"])
         }
 
-        @Test("a hard link in place of LMDB's lock file is refused and unchanged")
+        @Test("a hard link instead of LMDB's lock file is refused and unchanged")
         func plantedHardLink() throws {
             let directory = try directory.get()
             try directory.create().close()

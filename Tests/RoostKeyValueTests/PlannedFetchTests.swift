@@ -147,7 +147,7 @@ struct FetchVisitTests {
     }
 
     @Test(
-        "a fetch in index order visits only as far as offset and limit reach",
+        "a fetch in index order visits no more than its offset and limit",
         arguments: [
             FetchRequest("Thing", sortedBy: [.init("number")], limit: 10, offset: 20),
             FetchRequest("Thing", sortedBy: [.init("number", ascending: false)], limit: 10, offset: 20),

@@ -153,7 +153,7 @@ struct LeftoverLogTests {
             let error = #expect(throws: StoreError.self) {
                 try type.open(directory.location("a-before"), options: StoreOptions(isReadOnly: isReadOnly)).close()
             }
-            #expect(error?.code == .corrupted && error?.message.contains("both there") == true)
+            #expect(error?.code == .corrupted && error?.message.contains("both exist") == true)
         }
         #expect(try directory.bytes("a-before-journal") == journal)
         #expect(try directory.bytes("a-before") == file)

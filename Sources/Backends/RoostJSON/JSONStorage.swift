@@ -257,7 +257,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
                     StoreFinding(
                         .warning,
                         message:
-                            "The journal of '\(path)' ended with \(files.tornByteCount) bytes of a commit that was not finished and never acknowledged; the store is whole without it."
+                            "The journal of '\(path)' ended with \(files.tornByteCount) bytes of an incomplete commit that was never acknowledged; the store is complete without it."
                     ))
             }
             guard !settings.isReadOnly, !settings.isUnpublished else { return }

@@ -147,7 +147,7 @@ struct JournalRecovery: ~Copyable {
     private static func foreign(_ path: String, _ how: String) -> StoreError {
         StoreError(
             .storeReplaced,
-            "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Put the document back that it belongs to, or move the journal away to do without its commits. Nothing was changed."
+            "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Restore the document that the journal belongs to, or move the journal away to discard its commits. Nothing was changed."
         )
     }
 
@@ -204,7 +204,7 @@ struct JournalRecovery: ~Copyable {
     private func damaged(at offset: Int, _ reason: String) -> StoreError {
         StoreError(
             .corrupted,
-            "The journal '\(path)' is damaged at byte \(offset): \(reason). Restore it from a copy, or move it away to do without the commits in it."
+            "The journal '\(path)' is damaged at byte \(offset): \(reason). Restore it from a copy, or move it away to discard its commits."
         )
     }
 

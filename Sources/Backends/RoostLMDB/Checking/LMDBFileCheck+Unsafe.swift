@@ -164,7 +164,7 @@ final class LMDBFileCheck {
             // A bit for each page must fit in memory. Pages beyond the end of the file cannot be
             // live.
             guard max(first.lastPage, second.lastPage) <= max(filePages * 2, filePages + 1_048_576) else {
-                throw LMDBDamage("the file was cut: \(filePages) pages are there")
+                throw LMDBDamage("the file was truncated to \(filePages) pages")
             }
         }
         return (first, second)

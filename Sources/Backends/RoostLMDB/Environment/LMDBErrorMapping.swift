@@ -59,7 +59,7 @@ extension StoreError {
         case MDB_INCOMPATIBLE:
             return error(.notAStore, "MDB_INCOMPATIBLE", "its databases are not those of a Roost store")
         case MDB_BAD_RSLOT:
-            return error(.internalInconsistency, "MDB_BAD_RSLOT", "a reader's place was used twice; please report this")
+            return error(.internalInconsistency, "MDB_BAD_RSLOT", "a reader slot was used twice; please report this")
         case MDB_BAD_TXN:
             return error(
                 .internalInconsistency, "MDB_BAD_TXN", "the transaction failed before or does not belong to it")

@@ -75,7 +75,7 @@ struct SQLiteCompaction {
         guard needed <= available else {
             throw StoreError(
                 .noSpace,
-                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed, \(available) are there."
+                "There is not enough space to compact '\(path)': up to \(needed) bytes are needed, and \(available) are free."
             )
         }
     }

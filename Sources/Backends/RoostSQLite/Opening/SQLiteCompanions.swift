@@ -35,7 +35,7 @@ enum SQLiteCompanions {
         guard try StoreFile.isEmpty(path + "-journal") else {
             throw StoreError(
                 .corrupted,
-                "'\(path)-wal' and '\(path)-journal' are both there, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
+                "'\(path)-wal' and '\(path)-journal' both exist, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
             )
         }
         let connection = try SQLiteDatabase.connect(path, settings, .unlocked)

@@ -87,7 +87,7 @@ struct SQLiteHeader {
         }
         try SQLSchema.requireFormat(header.formatVersion, of: path)
         guard header.textEncoding <= 1 else {
-            throw StoreError(.corrupted, "'\(path)' does not keep its text as UTF-8, as every Roost store does.")
+            throw StoreError(.corrupted, "'\(path)' does not have the text encoding UTF-8 of a Roost store.")
         }
     }
 

@@ -120,7 +120,7 @@ public final class FileHandleCheck: Sendable {
         guard now.byteCount >= minimumByteCount else {
             throw StoreError(
                 .corrupted,
-                "'\(path)' was cut to \(now.byteCount) bytes while it was open, it needs \(minimumByteCount); restore it from a backup"
+                "'\(path)' was truncated to \(now.byteCount) bytes while it was open, but needs \(minimumByteCount); restore it from a backup"
             )
         }
         return now

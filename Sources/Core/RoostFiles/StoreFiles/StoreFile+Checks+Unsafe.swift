@@ -64,7 +64,7 @@ extension StoreFile {
         guard user == 0 || user == owner else {
             throw StoreError(
                 .permissionDenied,
-                "'\(path)' belongs to another user, and only that one or the superuser can keep it so")
+                "'\(path)' belongs to another user; only that user or the superuser can keep its owner")
         }
     }
 
@@ -140,7 +140,7 @@ extension StoreFile {
         if let name = networkFileSystem(type: type) {
             throw StoreError(
                 .unsupported,
-                "'\(path)' lies on a network file system (\(name)), where locks cannot be relied on; use a local disk")
+                "'\(path)' is on a network file system (\(name)), where locks are not reliable; use a local disk")
         }
     }
 

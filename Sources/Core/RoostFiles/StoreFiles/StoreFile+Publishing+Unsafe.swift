@@ -130,7 +130,7 @@ extension StoreFile {
         switch code {
         case EPERM where (try? requireRegularFile(at: target, forWriting: true)) != nil, ENOTSUP, ENOSYS, EMLINK:
             throw StoreError(
-                .unsupported, "'\(target)' is on a file system that gives no file a second name; convert it instead.",
+                .unsupported, "'\(target)' is on a file system without hard links; convert it instead.",
                 underlying: SystemError(code: code))
         default: throw error(errno: code, what: "cannot be given a second name", path: target)
         }

@@ -68,7 +68,7 @@ extension SQLStore: ChangeAcceptingStore {
         var (count, objects) = (0, [ObjectID]())
         for table in schema.objectTables {
             if let message = try impossibleKey(in: table, try snapshot.open()) {
-                throw StoreError(.corrupted, "\(message) Mend it with an SQL tool.")
+                throw StoreError(.corrupted, "\(message) Repair it with an SQL tool.")
             }
             try snapshot.walk(table.root) { (row) throws(StoreError) in
                 switch row {
@@ -87,7 +87,7 @@ extension SQLStore: ChangeAcceptingStore {
                 guard link.source > 0, link.target > 0, relationship.normalized(link) == link else {
                     throw StoreError(
                         .corrupted,
-                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Mend it with an SQL tool."
+                        "The link of '\(relationship.name)' from key \(link.source) to key \(link.target) is not in the form that links have; 'roost check' says more. Repair it with an SQL tool."
                     )
                 }
             }

@@ -32,7 +32,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
     func requireSound() throws(StoreError) -> any SQLConnection {
         try state.withLock { (state) throws(StoreError) in
             guard let connection = state.connection, !state.isSpoilt, !state.isWriting else {
-                throw StoreError(.closed, "A part of the transaction on '\(base.name)' was given up.")
+                throw StoreError(.closed, "A part of the transaction on '\(base.name)' was rolled back.")
             }
             return connection
         }

@@ -55,7 +55,7 @@ extension SQLSnapshot {
         guard case .links(let owner, let isFlipped) = relationship.storage, let table = schema.linkTables[owner] else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' has no links of its own: it follows from a to-one relationship, which is in the records."
+                "Relationship '\(relationship.name)' stores no links: it follows from references in the records of a to-one relationship."
             )
         }
         let (dialect, columns) = (schema.dialect, SQLLinkColumns(isFlipped: isFlipped))

@@ -234,7 +234,7 @@ package final class SQLReadPlan: Sendable {
         let property = field.map { known.layout.fields[Int($0)].name }.map { "property '\($0)' " } ?? ""
         return StoreError(
             .corrupted,
-            "The row of \(id) cannot be read: \(property)\(reason). Mend it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
+            "The row of \(id) cannot be read: \(property)\(reason). Repair it with an SQL tool, or convert the store without its damaged objects (roost convert --skip-damaged).",
             damagedObject: id)
     }
 
