@@ -6,7 +6,7 @@ import Testing
 @Suite("Soundness locks")
 struct SoundnessLockTests {
     @Test("a store is examined by its first opener, and again after all have closed")
-    func examining() throws {
+    func examinesOncePerUse() throws {
         let directory = try TemporaryDirectory()
         let store = directory.file("store")
         var count = 0
@@ -36,7 +36,7 @@ struct SoundnessLockTests {
     }
 
     @Test("a regular file is read at any offset; a directory or missing file is refused")
-    func regularFile() throws {
+    func readsRegularFile() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
         let file = try RegularFile(at: path)
@@ -60,7 +60,7 @@ struct SoundnessLockTests {
 @Suite("Held files", .enabled(if: FileManager.default.fileExists(atPath: "/proc/self/fd")))
 struct HeldFilesTests {
     @Test("reads of a held file share one handle, which closes with the last holder")
-    func keeping() throws {
+    func sharesOneHandle() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
         let other = try directory.write("other", "abc")
@@ -87,7 +87,7 @@ struct HeldFilesTests {
     }
 
     @Test("repeated byte range locks on a held file use at most four handles")
-    func rangeLocks() throws {
+    func rangeLocksShareHandles() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "0123456789")
         let identity = try FileIdentity(at: path)

@@ -40,13 +40,13 @@ struct StoreFileTests {
             ("store", ".", "store"), ("/store", "/", "store"), ("a/b/store", "a/b", "store"), ("/a/ö", "/a", "ö"),
             ("a/", "a", ""),
         ])
-    func splitting(path: String, directory: String, name: String) {
+    func splitsPath(path: String, directory: String, name: String) {
         #expect(StoreFile.directory(of: path) == directory)
         #expect(StoreFile.name(of: path) == name)
     }
 
     @Test("a regular file and a symbolic link to it may be opened")
-    func regular() throws {
+    func acceptsRegularFile() throws {
         let directory = try directory.get()
         let file = try directory.write("store")
         #expect(symlink(file, directory.file("link")) == 0)
@@ -64,7 +64,7 @@ struct StoreFileTests {
             ("folder", .notAStore), ("pipe", .notAStore), ("/dev/null", .notAStore), ("dangling", .notFound),
             ("circle", .notAStore), ("", .invalidRequest), ("store\0x", .invalidRequest),
         ] as [(String, StoreError.Code)])
-    func refuses(name: String, expected: StoreError.Code) throws {
+    func refusesOtherKinds(name: String, expected: StoreError.Code) throws {
         let directory = try directory.get()
         #expect(mkdir(directory.file("folder"), 0o700) == 0)
         #expect(mkfifo(directory.file("pipe"), 0o600) == 0)
@@ -77,7 +77,7 @@ struct StoreFileTests {
     }
 
     @Test("reading a prefix of a shorter file returns the whole file")
-    func prefix() throws {
+    func readsPrefix() throws {
         let file = try directory.get().write("store", "abc")
         #expect(StoreFile.read(prefix: 2, of: file) == Array("ab".utf8))
         #expect(StoreFile.read(prefix: 100, of: file) == Array("abc".utf8))
@@ -85,7 +85,7 @@ struct StoreFileTests {
     }
 
     @Test("a user without access to a file gets permissionDenied and changes nothing", .enabled(if: geteuid() == 0))
-    func denied() throws {
+    func deniesWithoutAccess() throws {
         let directory = try directory.get()
         let file = try directory.write("store")
         #expect(chmod(file, 0o644) == 0)
@@ -105,7 +105,7 @@ struct StoreFileTests {
     }
 
     @Test("a path of a directory or dangling link is not free for a new store")
-    func absence() throws {
+    func requiresAbsence() throws {
         let directory = try directory.get()
         try StoreFile.requireAbsent(at: directory.file("new"))
         #expect(symlink(directory.file("nowhere"), directory.file("dangling")) == 0)
@@ -115,7 +115,7 @@ struct StoreFileTests {
     }
 
     @Test("a created file has mode 600 and replaces neither a file nor a link")
-    func creation() throws {
+    func createsExclusively() throws {
         let directory = try directory.get()
         try StoreFile.createExclusive(at: directory.file("new"))
         let permissions =
@@ -128,7 +128,7 @@ struct StoreFileTests {
     }
 
     @Test("files and locks are refused in a world-writable directory without the sticky bit")
-    func unsafeDirectory() throws {
+    func refusesWorldWritableDirectory() throws {
         let directory = try directory.get()
         #expect(chmod(directory.path, 0o777) == 0)
         #expect(code { try StoreFile.createExclusive(at: directory.file("new")) } == .permissionDenied)
@@ -141,7 +141,7 @@ struct StoreFileTests {
     }
 
     @Test("publishing replaces a file only when overwriting, and keeps its permissions")
-    func publishing() throws {
+    func publishesOverwriting() throws {
         let directory = try directory.get()
         let old = try directory.write("store", "old")
         #expect(chmod(old, 0o640) == 0)
@@ -195,7 +195,7 @@ struct StoreFileTests {
     }
 
     @Test("sweeping removes only abandoned temporary files and their companions")
-    func sweeping() throws {
+    func sweepsAbandonedFiles() throws {
         let directory = try directory.get()
         let store = try directory.write("store")
         let abandoned = StoreFile.temporarySibling(of: store)
@@ -226,7 +226,7 @@ struct StoreFileTests {
     }
 
     @Test("temporary files of a claimed store are swept by the holder of the claim only")
-    func claimedSweeping() throws {
+    func sweepsUnderClaim() throws {
         let directory = try directory.get()
         let store = directory.file("store")
         let temporary = StoreFile.temporarySibling(of: store)
@@ -242,7 +242,7 @@ struct StoreFileTests {
     }
 
     @Test("releasing a claim keeps the lock file of an existing or locked store")
-    func endOfClaim() throws {
+    func keepsLockFileAfterClaim() throws {
         let directory = try directory.get()
         let store = directory.file("store")
         var claim = try DestinationClaim.acquire(forStoreAt: store)
@@ -258,14 +258,14 @@ struct StoreFileTests {
     }
 
     @Test("removing a missing file succeeds, and removing a directory fails")
-    func removing() throws {
+    func removesFile() throws {
         let directory = try directory.get()
         try StoreFile.remove(directory.file("absent"))
         #expect(code { try StoreFile.remove(directory.path) } != nil)
     }
 
     @Test("flushing a missing file or a missing directory fails with its code")
-    func syncing() throws {
+    func flushesFile() throws {
         let directory = try directory.get()
         #expect(code { try StoreFile.syncFile(at: directory.file("absent")) } == .notFound)
         try StoreFile.syncDirectory(of: directory.file("absent"))
@@ -273,7 +273,7 @@ struct StoreFileTests {
     }
 
     @Test("the temporary directory has free space and is not on a network")
-    func space() throws {
+    func measuresFreeSpace() throws {
         let directory = try directory.get()
         #expect(try StoreFile.freeBytes(inDirectoryOf: directory.file("store")) > 0)
         try StoreFile.refuseNetworkFileSystem(at: directory.file("not there yet"))
@@ -296,7 +296,7 @@ struct StoreFileTests {
             (EIO, .ioFailure),
             (ESTALE, .ioFailure),
         ])
-    func mapping(errno: Int32, expected: StoreError.Code) {
+    func mapsSystemError(errno: Int32, expected: StoreError.Code) {
         let error = StoreFile.error(errno: errno, what: "cannot be opened", path: "/store")
         #expect(error.code == expected)
         #expect(error.underlying as? SystemError == SystemError(code: errno))

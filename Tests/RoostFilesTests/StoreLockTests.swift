@@ -31,7 +31,7 @@ struct StoreLockTests {
     let directory = Result { try TemporaryDirectory() }
 
     @Test("a store lock has several shared holders or one exclusive holder")
-    func modes() throws {
+    func sharedOrExclusive() throws {
         let path = try directory.get().file("store")
         let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let second = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -45,7 +45,7 @@ struct StoreLockTests {
     }
 
     @Test("a store lock that cannot become exclusive stays shared")
-    func failedChange() throws {
+    func staysSharedAfterFailedChange() throws {
         let path = try directory.get().file("store")
         let first = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let second = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
@@ -56,7 +56,7 @@ struct StoreLockTests {
     }
 
     @Test("a store lock is released by deallocation and refuses changes after its release")
-    func release() throws {
+    func releasesOnDeallocation() throws {
         let path = try directory.get().file("store")
         do {
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -72,7 +72,7 @@ struct StoreLockTests {
     }
 
     @Test("an opener that waits for a store lock gets it on release")
-    func waiting() async throws {
+    func waitsForRelease() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 60) }
@@ -81,7 +81,7 @@ struct StoreLockTests {
     }
 
     @Test("a shared acquisition yields to a waiting exclusive request for a limited time")
-    func yielding() throws {
+    func yieldsToExclusiveRequest() throws {
         let path = try directory.get().file("store")
         let request = try ExclusiveRequest(forStoreAt: path)
         func seconds(_ timeout: Double) throws -> (lock: StoreLock, Duration) {
@@ -110,7 +110,7 @@ struct StoreLockTests {
     }
 
     @Test("a waiting exclusive acquisition shows in the lock file until it ends")
-    func requesting() throws {
+    func showsExclusiveRequest() throws {
         let path = try directory.get().file("store")
         let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, .store, isWritable: false)
@@ -131,7 +131,7 @@ struct StoreLockTests {
     }
 
     @Test("a wait for a lock or claim throws cancelled when its task is cancelled")
-    func cancelled() async throws {
+    func cancelsWait() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
         let file = try LockFile(forStoreAt: path, .store, isWritable: false)
@@ -160,7 +160,7 @@ struct StoreLockTests {
     }
 
     @Test("a waiting opener locks the new file after the lock file was removed")
-    func removedFile() async throws {
+    func locksNewFile() async throws {
         let directory = try directory.get()
         let path = directory.file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
@@ -174,7 +174,7 @@ struct StoreLockTests {
     }
 
     @Test("a lock file with content or a second hard link is refused and unchanged")
-    func foreignFile() throws {
+    func refusesForeignLockFile() throws {
         let directory = try directory.get()
         _ = try directory.write("poetry.lock", "poetry")
         _ = try directory.write("victim", "")
@@ -192,7 +192,7 @@ struct StoreLockTests {
     }
 
     @Test("a store and a symbolic link to it share one lock")
-    func link() throws {
+    func sharesLockWithSymbolicLink() throws {
         let directory = try directory.get()
         let store = try directory.write("store")
         #expect(symlink(store, directory.file("link")) == 0)
@@ -202,7 +202,7 @@ struct StoreLockTests {
     }
 
     @Test("a symbolic link or a pipe instead of a lock file is refused")
-    func planted() throws {
+    func refusesPlantedLink() throws {
         let directory = try directory.get()
         let victim = try directory.write("victim")
         #expect(symlink(victim, directory.file("store.lock")) == 0)
@@ -217,7 +217,7 @@ struct StoreLockTests {
     }
 
     @Test("a reader without write access reads unlocked, but respects an existing lock", .enabled(if: geteuid() == 0))
-    func readOnlyDirectory() throws {
+    func readsWithoutWriteAccess() throws {
         let path = try directory.get().write("store")
         try asNobody { () throws in
             let none = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0)
@@ -241,7 +241,7 @@ struct StoreLockTests {
     }
 
     @Test("a writer lock has one holder and is independent of the store lock")
-    func writer() throws {
+    func writerLockIsIndependent() throws {
         let path = try directory.get().file("store")
         let first = try WriterLock(forStoreAt: path)
         let second = try WriterLock(forStoreAt: path)
@@ -258,7 +258,7 @@ struct StoreLockTests {
 
     #if os(Linux)
         @Test("a duplicated descriptor does not keep a released lock")
-        func copiedDescriptor() throws {
+        func ignoresDuplicatedDescriptor() throws {
             let path = try directory.get().file("store")
             let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(
@@ -276,7 +276,7 @@ struct StoreLockTests {
     #endif
 
     @Test("a child process does not keep a lock that its parent released")
-    func childProcess() throws {
+    func ignoresChildProcess() throws {
         let path = try directory.get().file("store")
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0)
         let holder = Process()
@@ -297,7 +297,7 @@ struct StoreLockTests {
 @Suite("Replaced files")
 struct FileHandleCheckTests {
     @Test("an open file that is replaced, removed or truncated is noticed")
-    func replaced() throws {
+    func noticesReplacedFile() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("store", "12345678")
         let check = try FileHandleCheck(at: path)

@@ -33,7 +33,7 @@ struct WholeStoreTests {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
     @Test("writing a store replaces it whole and leaves no other file")
-    func writing() throws {
+    func writesWhole() throws {
         let directory = try directory.get()
         let path = directory.file("a")
         try StoreFile.write(bytes("store 1"), as: path, overwriting: false)
@@ -47,7 +47,7 @@ struct WholeStoreTests {
     }
 
     @Test("a store is written, read and removed through a symbolic link")
-    func links() throws {
+    func followsSymbolicLink() throws {
         let directory = try directory.get()
         _ = try directory.write("a", "store")
         try FileManager.default.createSymbolicLink(atPath: directory.file("link"), withDestinationPath: "a")
@@ -59,7 +59,7 @@ struct WholeStoreTests {
     }
 
     @Test("a store in a missing directory cannot be written, and a directory cannot be read")
-    func refusals() throws {
+    func refusesMissingDirectory() throws {
         let directory = try directory.get()
         #expect(code { try StoreFile.write([], as: directory.file("no/a"), overwriting: true) } == .missingDirectory)
         #expect(code { _ = try StoreFile.contents(of: directory.file("a")) } == .notFound)
@@ -68,7 +68,7 @@ struct WholeStoreTests {
     }
 
     @Test("destroying removes a store with its companions, unless it is open or foreign")
-    func removing() throws {
+    func destroysWithCompanions() throws {
         let directory = try directory.get()
         let (store, letter) = (try directory.write("a", "store"), try directory.write("b", "letter"))
         #expect(code { try remove(letter) } == .notAStore)
@@ -86,7 +86,7 @@ struct WholeStoreTests {
     }
 
     @Test("replacing renames a store, unless either file is open, foreign or missing")
-    func moving() throws {
+    func replacesStore() throws {
         let directory = try directory.get()
         let (a, b, letter) = (
             try directory.write("a", "store a"), try directory.write("b", "store b"), try directory.write("c", "letter")
@@ -112,7 +112,7 @@ struct WholeStoreTests {
     }
 
     @Test("a failed creation leaves no file and never replaces one")
-    func creating() throws {
+    func leavesNothingAfterFailure() throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
         func create(_ name: String, _ options: StoreOptions = StoreOptions()) -> StoreError.Code? {
@@ -177,7 +177,7 @@ struct WholeStoreTests {
     }
 
     @Test("a store of a name-locking type is created and opened under its lock", arguments: [false, true])
-    func lockedCreation(isUnpublished: Bool) throws {
+    func createsUnderLock(isUnpublished: Bool) throws {
         let directory = try directory.get()
         let model = try ManagedObjectModel(entities: [])
         let options = StoreOptions().with { $0.isUnpublished = isUnpublished }

@@ -147,7 +147,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("a direct load in any other order writes the same document as the engine", arguments: 0..<30)
-    func otherOrders(seed: UInt64) throws {
+    func equalDocumentsInAnyOrder(seed: UInt64) throws {
         var random = Random(seed: seed)
         var parts = try inOrder()
         switch seed % 3 {
@@ -161,7 +161,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("a direct load refuses what the engine refuses, with the same code")
-    func refusals() throws {
+    func refusesWhatEngineRefuses() throws {
         let wrong: [[Part]] = [
             try inOrder() + [try records("Album", [3])],
             try inOrder() + [try links("Album", "genres", [Link(1, 4, order: 50)])],
@@ -189,7 +189,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("an abandoned direct load leaves an empty store that accepts commits", arguments: [false, true])
-    func abandoning(isPassedOn: Bool) throws {
+    func abandonsLoad(isPassedOn: Bool) throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let before = try bench.bytes()
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -208,7 +208,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("a directly loaded store can be read, changed and loaded into again")
-    func goingOn() throws {
+    func continuesAfterLoad() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Track": 70]))
         for part in try inOrder() {
@@ -233,7 +233,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("a snapshot of a directly loaded store does not show later commits")
-    func oneState() throws {
+    func snapshotKeepsState() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         if case .records(let batch) = try records("Genre", 1...5) { try loader.append(batch) }
@@ -247,7 +247,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("a writer that waits for a direct load continues with the loaded content", arguments: [false, true])
-    func waiting(isLoad: Bool) throws {
+    func writerWaitsForLoad(isLoad: Bool) throws {
         for _ in 0..<5 {
             let store = try bench.type.create(bench.location(), model: model, options: options)
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -293,7 +293,7 @@ struct DocumentLoaderTests {
     }
 
     @Test("damage to the document of a directly loaded store is noticed when it is read")
-    func damage() throws {
+    func noticesDamage() throws {
         let store = try bench.type.create(bench.location(), model: model, options: options)
         let loader = try store.bulkLoader(BulkLoadOptions())
         for case .records(let batch) in try inOrder() { try loader.append(batch) }

@@ -49,7 +49,7 @@ struct DocumentTests {
     }
 
     @Test("a document has one record or link on each line")
-    func lines() throws {
+    func writesOneRecordPerLine() throws {
         let bench = try Bench()
         let store = try bench.create("a")
         try store.fill()
@@ -60,7 +60,7 @@ struct DocumentTests {
     }
 
     @Test("a document truncated at any byte is refused and unchanged")
-    func cutting() throws {
+    func refusesTruncated() throws {
         let bench = try Bench()
         let document = try small(bench)
         for count in document.indices {
@@ -80,7 +80,7 @@ struct DocumentTests {
     }
 
     @Test("a truncated document without checksum is refused, except for its last line break")
-    func cuttingWithoutChecksum() throws {
+    func refusesTruncatedWithoutChecksum() throws {
         let bench = try Bench()
         _ = try small(bench)
         try bench.edit("store", "\"s\"", "\"s\"")
@@ -101,7 +101,7 @@ struct DocumentTests {
     }
 
     @Test("a document with any byte changed is refused")
-    func flipping() throws {
+    func refusesChangedByte() throws {
         let bench = try Bench()
         let document = try small(bench)
         for index in document.indices {
@@ -144,7 +144,7 @@ struct DocumentTests {
     }
 
     @Test("extreme numbers, control characters and bytes survive in a JSON store")
-    func extremeValues() throws {
+    func keepsExtremeValues() throws {
         let bench = try Bench()
         let numbers: [Double] = [
             .nan, -.nan, Double(nan: 7, signaling: false), .infinity, -.infinity, -0.0, 0, .leastNonzeroMagnitude,
@@ -172,7 +172,7 @@ struct DocumentTests {
     }
 
     @Test("a document larger than maximumDocumentBytes is neither written nor read")
-    func limit() throws {
+    func limitsDocumentSize() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions(typeOptions: ["maximumDocumentBytes": "20000"]))
         try store.fill()
@@ -197,7 +197,7 @@ struct DocumentTests {
         arguments: [
             ("journalByte", "1"), ("journalBytes", "x"), ("journalBytes", "1"), ("maximumDocumentBytes", "-5"),
         ])
-    func options(name: String, value: String) throws {
+    func refusesInvalidOption(name: String, value: String) throws {
         let bench = try Bench()
         try bench.create().close()
         let error = #expect(throws: StoreError.self) { _ = try bench.open(options: [name: value]) }

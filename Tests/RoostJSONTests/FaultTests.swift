@@ -50,7 +50,7 @@ import Testing
     @Suite("JSON on a full disk", .enabled(if: SmallDisk.isPossible), .serialized)
     struct JSONFullDiskTests {
         @Test("a JSON commit on a full disk loses nothing and succeeds once there is space")
-        func commits() throws {
+        func commitsOnFullDisk() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
             let store = try type.create(
@@ -95,7 +95,7 @@ import Testing
         }
 
         @Test("a JSON store without space for its creation or load leaves no file")
-        func creating() throws {
+        func createsOnFullDisk() throws {
             let type = JSONStoreType()
             let disk = try SmallDisk(byteCount: 1 << 20)
             try disk.fill()
@@ -126,7 +126,7 @@ import Testing
 @Suite("Slow and failing disks of JSON stores")
 struct JSONFailingFilesTests {
     @Test("a JSON snapshot does not wait for a commit that waits for the disk")
-    func slowDisk() throws {
+    func snapshotIgnoresSlowDisk() throws {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()
@@ -159,7 +159,7 @@ struct JSONFailingFilesTests {
     }
 
     @Test("after a failed journal flush, the next JSON commit writes a new document")
-    func failedFlush() throws {
+    func recoversFromFailedFlush() throws {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()

@@ -8,7 +8,7 @@ import Testing
 @Suite("Readers beside the writer of a JSON store")
 struct FollowingTests {
     @Test("a JSON reader sees each commit, in the journal or in a new document")
-    func commits() throws {
+    func seesEachCommit() throws {
         let bench = try Bench()
         try bench.create().close()
         let writer = try bench.open(options: ["journalBytes": "4096"])
@@ -33,7 +33,7 @@ struct FollowingTests {
     }
 
     @Test("a snapshot of a JSON reader does not show later commits")
-    func views() throws {
+    func snapshotKeepsState() throws {
         let bench = try Bench()
         let writer = try bench.create()
         try writer.fill()
@@ -51,7 +51,7 @@ struct FollowingTests {
     }
 
     @Test("a JSON reader sees a commit only when the journal holds all of it")
-    func torn() throws {
+    func ignoresIncompleteCommit() throws {
         let bench = try Bench()
         let writer = try bench.create()
         try writer.fill()
@@ -72,7 +72,7 @@ struct FollowingTests {
     }
 
     @Test("a JSON reader sees edits by hand and refuses another store under the name")
-    func foreign() throws {
+    func seesEditsByHand() throws {
         let bench = try Bench()
         let writer = try bench.create()
         try writer.fill()

@@ -82,7 +82,7 @@ struct HandEditTests {
     }
 
     @Test("each mistake in an edited document is refused with its place, and nothing is changed", arguments: Slip.all)
-    func slips(_ slip: Slip) throws {
+    func refusesMistake(_ slip: Slip) throws {
         let bench = try Bench()
         try filled(bench)
         try self.slip(slip, into: bench)
@@ -96,7 +96,7 @@ struct HandEditTests {
     @Test(
         "a byte order mark in a document is named and refused",
         arguments: [[0xEF, 0xBB, 0xBF], [0xFF, 0xFE]] as [[UInt8]])
-    func byteOrderMark(_ mark: [UInt8]) throws {
+    func refusesByteOrderMark(_ mark: [UInt8]) throws {
         let bench = try Bench()
         try filled(bench)
         try bench.write(mark + (try bench.bytes()))
@@ -125,7 +125,7 @@ struct HandEditTests {
     }
 
     @Test("a correct edit is read, and the next commit writes a checksum again")
-    func correctEdit() throws {
+    func readsCorrectEdit() throws {
         let bench = try Bench()
         try filled(bench)
         try bench.edit("store", "\"name\": \"Ada\"", "\"name\": \"Ada Lovelace\"")
@@ -149,7 +149,7 @@ struct HandEditTests {
     }
 
     @Test("a document with other spacing and escapes reads the same")
-    func spacing() throws {
+    func readsOtherSpacing() throws {
         let bench = try Bench()
         try filled(bench)
         let store = try bench.open(readOnly: true)
@@ -163,7 +163,7 @@ struct HandEditTests {
     }
 
     @Test("a dangling reference survives reopening, but is refused in an edited document")
-    func danglingReferences() throws {
+    func keepsDanglingReference() throws {
         let bench = try Bench()
         try filled(bench)
         let store = try bench.open()
@@ -180,7 +180,7 @@ struct HandEditTests {
     }
 
     @Test("a JSON document of a newer format is refused")
-    func newerVersion() throws {
+    func refusesNewerFormat() throws {
         let bench = try Bench()
         try filled(bench)
         try bench.edit("store", "\"formatVersion\": 2, \"store", "\"formatVersion\": 4, \"store")
@@ -190,7 +190,7 @@ struct HandEditTests {
     }
 
     @Test("an error in a document's model is refused with its entity or line")
-    func modelProblems() throws {
+    func reportsModelErrors() throws {
         let bench = try Bench()
         try filled(bench)
         try bench.edit("store", "\"destination\": \"Tag\"", "\"destination\": \"Tagg\"")
@@ -206,7 +206,7 @@ struct HandEditTests {
     }
 
     @Test("deep nesting, invalid UTF-8, UTF-16 and lone surrogates in a document are refused")
-    func hostileTexts() throws {
+    func refusesHostileText() throws {
         let bench = try Bench()
         try filled(bench)
         let text = try bench.text()

@@ -132,7 +132,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("a direct load of records or links alone writes the engine's document")
-    func parts() throws {
+    func loadsPartsAlone() throws {
         let cases: [(any BulkLoader) throws -> Void] = [
             { loader in try loader.append(try things(1...50)) },
             { loader in
@@ -149,7 +149,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("a read-once store of hierarchies gives the same records as in memory")
-    func readOnce() throws {
+    func readsOnce() throws {
         try load("store", fill).close()
         let once = try bench.type.open(
             bench.location(), options: StoreOptions(isReadOnly: true).with { $0.isReadOnce = true })
@@ -171,7 +171,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("each hierarchy is complete every time a read-once snapshot reads it")
-    func readAgain() throws {
+    func readsAgain() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Aaa", attributes: [AttributeDescription("name", type: .string)]),
             EntityDescription("Abb", superentity: "Aaa"), EntityDescription("Acc", superentity: "Aaa"),
@@ -214,7 +214,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("any changed byte in a document of hierarchies is noticed when all is read")
-    func damage() throws {
+    func noticesDamage() throws {
         try load("store") { loader in
             try loader.append(try things(1...4))
             try loader.append(try links([Link(1, 2)]))
@@ -235,7 +235,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("a direct load refuses a duplicate unique value with the engine's message", arguments: [2, 1500])
-    func uniqueValues(second: Int64) throws {
+    func refusesDuplicateValue(second: Int64) throws {
         func fill(_ loader: any BulkLoader) throws {
             try loader.append(try things(1...2000) { $0 == second ? "c1" : .string("c\($0)") })
         }
@@ -253,7 +253,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("a direct load accepts any number of nulls in a unique attribute")
-    func freeValues() throws {
+    func acceptsNulls() throws {
         let store = try load("store") { loader in
             try loader.append(try things(1...300) { _ in .null })
         }
@@ -262,7 +262,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("a direct load leaves duplicate and descending keys of a hierarchy to the engine")
-    func otherOrders() throws {
+    func leavesOtherOrdersToEngine() throws {
         let error = #expect(throws: StoreError.self) {
             try load("twice") { loader in
                 try loader.append(try things(1...5))
@@ -285,7 +285,7 @@ struct HierarchyDocumentTests {
     }
 
     @Test("a read-once document with a key twice in a hierarchy is corrupted")
-    func repeatedKey() throws {
+    func refusesRepeatedKey() throws {
         let store = try bench.type.create(bench.location("other"), model: model, options: options)
         let metadata = try store.metadata()
         try store.close()

@@ -52,7 +52,7 @@ private struct Abandoned {
 @Suite("Journals of JSON stores")
 struct JournalTests {
     @Test("commits of a killed writer are read from the journal and folded by a close")
-    func replaying() throws {
+    func replaysAfterKill() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         let reader = try bench.open(readOnly: true)
@@ -71,7 +71,7 @@ struct JournalTests {
     }
 
     @Test("a journal truncated at any byte gives the state after its whole commits")
-    func cutting() throws {
+    func readsTruncatedJournal() throws {
         let abandoned = try Abandoned()
         for count in 0..<abandoned.journal.count {
             let whole = max(0, abandoned.ends.filter { $0 <= count }.count - 1)
@@ -81,7 +81,7 @@ struct JournalTests {
     }
 
     @Test("a writer truncates an incomplete commit and continues after the last whole one")
-    func goingOnAfterACut() throws {
+    func continuesAfterTruncation() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         for count in [3, 71, 72, 75, abandoned.ends[1] + 1, abandoned.ends[2] + 60] {
@@ -98,7 +98,7 @@ struct JournalTests {
     }
 
     @Test("a journal with any byte changed is refused, and nothing is changed")
-    func flipping() throws {
+    func refusesChangedByte() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         for index in abandoned.journal.indices {
@@ -119,7 +119,7 @@ struct JournalTests {
     }
 
     @Test("a zeroed sector in the last journal commit is a crash; earlier, damage")
-    func zeros() throws {
+    func distinguishesZeros() throws {
         let abandoned = try Abandoned()
         var torn = 0
         var start = 0
@@ -150,7 +150,7 @@ struct JournalTests {
     @Test(
         "journal commits that are missing, duplicated or swapped are damage",
         arguments: [[1, 2], [0, 2], [0, 0, 1, 2], [1, 0, 2], [0, 1, 2, 2]])
-    func wrongOrder(of commits: [Int]) throws {
+    func refusesWrongOrder(of commits: [Int]) throws {
         let abandoned = try Abandoned()
         let (journal, ends) = (abandoned.journal, abandoned.ends)
         let frames: [[UInt8]] = [
@@ -163,7 +163,7 @@ struct JournalTests {
     }
 
     @Test("a journal beside another document is refused, and neither is changed")
-    func anotherDocument() throws {
+    func refusesForeignDocument() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         try bench.edit("store", "begin", "edited")
@@ -183,7 +183,7 @@ struct JournalTests {
     }
 
     @Test("a journal that the document already contains is removed by the next writer")
-    func foldedJournal() throws {
+    func removesFoldedJournal() throws {
         let abandoned = try Abandoned()
         let bench = abandoned.bench
         try bench.open().close()
@@ -214,14 +214,14 @@ struct JournalTests {
     }
 
     @Test("a foreign file instead of the journal is refused and unchanged", arguments: [3, 71, 72, 500])
-    func foreignFile(byteCount: Int) throws {
+    func refusesForeignFile(byteCount: Int) throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write([UInt8](repeating: 65, count: byteCount), to: "store-journal")
         #expect(try abandoned.bench.refused().code == .notAStore)
     }
 
     @Test("a store beside another store's journal is neither destroyed nor replaced")
-    func otherStoresJournal() throws {
+    func keepsForeignJournal() throws {
         let (own, other) = (try Abandoned(), try Abandoned())
         let bench = own.bench
         try bench.create("new").close()
@@ -254,7 +254,7 @@ struct JournalTests {
     }
 
     @Test("a journal of a newer format is refused")
-    func newerVersion() throws {
+    func refusesNewerFormat() throws {
         let abandoned = try Abandoned()
         var header = Array(abandoned.journal.prefix(JournalHeader.byteCount - 8))
         header[8] = 9
@@ -264,7 +264,7 @@ struct JournalTests {
     }
 
     @Test("a check of a JSON store warns of an incomplete commit in the journal")
-    func unfinishedCommit() throws {
+    func warnsOfIncompleteCommit() throws {
         let abandoned = try Abandoned()
         try abandoned.bench.write(abandoned.journal.dropLast(), to: "store-journal")
         let reader = try abandoned.bench.open(readOnly: true)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Life cycle of JSON stores")
 struct LifeCycleTests {
     @Test("a JSON commit appends only its changes, and closing leaves one file")
-    func journalAndClose() throws {
+    func appendsOnlyChanges() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -27,7 +27,7 @@ struct LifeCycleTests {
     }
 
     @Test("the journal and the folded document have the permissions of the document")
-    func journalPermissions() throws {
+    func sharesPermissions() throws {
         let bench = try Bench()
         try bench.create().close()
         let files = FileManager.default
@@ -43,7 +43,7 @@ struct LifeCycleTests {
     }
 
     @Test("each commit that would exceed journalBytes folds the journal")
-    func folding() throws {
+    func foldsJournal() throws {
         let bench = try Bench()
         try bench.create().close()
         var store: (any PersistentStore)? = try bench.open(options: ["journalBytes": "4096"])
@@ -66,7 +66,7 @@ struct LifeCycleTests {
     }
 
     @Test("a load larger than the journal writes a new JSON document")
-    func largeLoad() throws {
+    func loadsIntoNewDocument() throws {
         let bench = try Bench()
         let store = try bench.open(
             options: {
@@ -89,7 +89,7 @@ struct LifeCycleTests {
     }
 
     @Test("a JSON store is locked for its writer even if touched during opening")
-    func touched() throws {
+    func locksTouchedStore() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.change { changes in
@@ -118,7 +118,7 @@ struct LifeCycleTests {
     }
 
     @Test("JSON readers see the writer's commits, and a second writer is busy")
-    func readers() throws {
+    func readersSeeCommits() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -139,7 +139,7 @@ struct LifeCycleTests {
     @Test(
         "a JSON document edited while open is not overwritten, and its journal is kept"
     )
-    func editedWhileOpen() throws {
+    func keepsForeignEdit() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -165,7 +165,7 @@ struct LifeCycleTests {
 
     @Test(
         "a JSON document or journal removed while open is noticed by a commit", arguments: ["store", "store-journal"])
-    func removedWhileOpen(name: String) throws {
+    func noticesRemoval(name: String) throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -181,7 +181,7 @@ struct LifeCycleTests {
     }
 
     @Test("a rewritten document keeps its permissions, and a new JSON store has mode 600")
-    func permissions() throws {
+    func keepsPermissions() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -198,7 +198,7 @@ struct LifeCycleTests {
     }
 
     @Test("replacing a JSON store keeps the journal's commits; destroying removes the journal")
-    func replacing() throws {
+    func replacesWithJournal() throws {
         let bench = try Bench()
         for name in ["a", "b"] {
             var store: (any PersistentStore)? = try bench.create(name)
@@ -224,7 +224,7 @@ struct LifeCycleTests {
     }
 
     @Test("a JSON store opens through a symbolic link, but a linked journal is refused")
-    func links() throws {
+    func opensThroughSymbolicLink() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -246,7 +246,7 @@ struct LifeCycleTests {
     }
 
     @Test("a JSON store of another model is refused, and its journal is unchanged")
-    func modelMismatch() throws {
+    func refusesOtherModel() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()
         try store?.fill()
@@ -266,7 +266,7 @@ struct LifeCycleTests {
     }
 
     @Test("commits of many threads to a JSON store are all kept")
-    func threads() throws {
+    func keepsCommitsOfThreads() throws {
         let bench = try Bench()
         let store = try bench.create(options: StoreOptions(timeoutSeconds: 60, typeOptions: ["journalBytes": "4096"]))
         let failures = Mutex<[String]>([])

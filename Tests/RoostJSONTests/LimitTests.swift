@@ -6,7 +6,7 @@ import Testing
 @Suite("Limits of JSON documents")
 struct LimitTests {
     @Test("a JSON document with metadata of 65 MiB is read")
-    func hugeMetadata() throws {
+    func readsHugeMetadata() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -19,7 +19,7 @@ struct LimitTests {
     }
 
     @Test("a link that occurs twice in a JSON document is refused with its position")
-    func linkTwice() throws {
+    func refusesRepeatedLink() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -31,7 +31,7 @@ struct LimitTests {
     }
 
     @Test("a reference that names the wrong entity of its object is refused with its position")
-    func referenceOfAnotherEntity() throws {
+    func refusesWrongEntity() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()

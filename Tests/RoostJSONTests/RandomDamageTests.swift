@@ -51,7 +51,7 @@ struct RandomDamageTests {
     }
 
     @Test("a randomly damaged document without checksum is read or refused, never a crash")
-    func documents() throws {
+    func survivesDamagedDocument() throws {
         let bench = try Bench()
         let store = try bench.create()
         try store.fill()
@@ -70,7 +70,7 @@ struct RandomDamageTests {
     }
 
     @Test("a random journal with valid checksums is read or refused, never a crash")
-    func journals() throws {
+    func survivesDamagedJournal() throws {
         let bench = try Bench()
         var store: (any PersistentStore)? = try bench.create()
         try store?.fill()

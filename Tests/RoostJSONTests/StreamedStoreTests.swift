@@ -92,7 +92,7 @@ struct StreamedStoreTests {
     }
 
     @Test("a read-once store with a journal or without checksum is read into memory")
-    func inMemory() throws {
+    func fallsBackToMemory() throws {
         try fill()
         let writer = try bench.open()
         try writer.change { try $0.insert(ObjectID("Genre", key: 50), values: [:]) }
@@ -107,7 +107,7 @@ struct StreamedStoreTests {
     }
 
     @Test("any changed byte of a read-once document is noticed when all is read")
-    func damage() throws {
+    func noticesDamage() throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }
@@ -128,7 +128,7 @@ struct StreamedStoreTests {
     }
 
     @Test("a snapshot of a read-once store does not show later commits")
-    func oneState() throws {
+    func snapshotKeepsState() throws {
         try fill()
         let once = try openOnce()
         let view = try once.snapshot()
@@ -144,7 +144,7 @@ struct StreamedStoreTests {
     }
 
     @Test("a read-once document overwritten while it is read throws busy")
-    func overwritten() throws {
+    func noticesOverwriting() throws {
         try fill()
         let once = try openOnce()
         let view = try once.snapshot()
@@ -185,7 +185,7 @@ struct StreamedStoreTests {
             ("{\"id\": 5, ", "{\"id\": 3, "), ("\"Album\": [\n", "\"Track\": [\n"), ("\"Album\": [5", "\"Album\": [6"),
             ("\"title\": \"Blue\"", "\"title\": \"Red\""), ("[1, 2]", "[1, 3]"), ("[1, 2]", "[2, 1]"),
         ])
-    func wrongContents(old: String, new: String) throws {
+    func refusesWrongOrder(old: String, new: String) throws {
         let store = try bench.type.create(bench.location(), model: try flatModel(), options: StoreOptions())
         try store.change { changes in
             for key in Int64(1)...5 { try changes.insert(ObjectID("Album", key: key), values: ["title": "Blue"]) }

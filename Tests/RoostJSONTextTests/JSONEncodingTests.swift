@@ -69,7 +69,7 @@ struct JSONEncodingTests {
     }
 
     @Test("values are encoded as by Foundation's JSONEncoder, except for spaces")
-    func reports() throws {
+    func encodesValues() throws {
         try expectSame(Everything())
         try expectSame([Everything(), Everything()])
         try expectSame(Nested())
@@ -81,7 +81,7 @@ struct JSONEncodingTests {
     }
 
     @Test("floating-point numbers are encoded as by Foundation's JSONEncoder")
-    func doubles() throws {
+    func encodesDoubles() throws {
         var random = SeededNumbers(seed: 7)
         var numbers = (0..<2000).map { _ in Double(bitPattern: random.next()) }.filter(\.isFinite)
         numbers += (-30...30).flatMap { [pow(10, Double($0)), 3 * pow(10, Double($0)), pow(2, Double($0))] }
@@ -90,7 +90,7 @@ struct JSONEncodingTests {
     }
 
     @Test("infinity and NaN cannot be encoded as JSON", arguments: [Double.nan, .infinity, -.infinity])
-    func notNumbers(_ number: Double) {
+    func refusesNaN(_ number: Double) {
         #expect(throws: EncodingError.self) { try JSONNode(encoding: ["a": number]) }
         #expect(throws: EncodingError.self) { try JSONNode(encoding: [Float(number)]) }
     }

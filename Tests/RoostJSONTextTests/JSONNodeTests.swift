@@ -36,7 +36,7 @@ struct JSONNodeTests {
     }
 
     @Test("nodes and keys of a JSON tree know their positions")
-    func places() throws {
+    func knowsPositions() throws {
         let bytes = Array("{\"é\": [1,\n  \"x\"]}".utf8)
         let node = try JSONNode(bytes)
         guard case .object(let members) = node.content, case .array(let items) = members[0].value.content else {
@@ -51,7 +51,7 @@ struct JSONNodeTests {
     @Test(
         "canonically equivalent keys of a JSON object are duplicates",
         arguments: [#"{"é": 1, "é": 2}"#, "{\"é\": 1, \"e\u{301}\": 2}"])
-    func equivalentKeys(_ text: String) throws {
+    func refusesEquivalentKeys(_ text: String) throws {
         #expect(try #require(failure(text, acceptsJSON5: false)).hasSuffix("occurs twice in this object"))
     }
 
@@ -62,7 +62,7 @@ struct JSONNodeTests {
     }
 
     @Test("a JSON tree accepts 128 nested arrays and refuses 129", arguments: [false, true])
-    func depth(acceptsJSON5: Bool) throws {
+    func limitsDepth(acceptsJSON5: Bool) throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + "1" + String(repeating: "]", count: depth)
         }
@@ -79,7 +79,7 @@ struct JSONNodeTests {
             0xFFF0_0000_0000_0000, 0x7FF8_0000_0000_0000, 0x7FF8_0000_0000_0001, 0xFFF8_0000_0000_0000,
             0x3FB9_9999_9999_999A,
         ] as [UInt64])
-    func doubles(bits: UInt64) throws {
+    func readsDoublesBack(bits: UInt64) throws {
         let bytes = JSONText.bytes(JSONNode(.double(Double(bitPattern: bits))))
         #expect(try JSONNode(bytes).content.double?.bitPattern == bits)
     }
@@ -87,7 +87,7 @@ struct JSONNodeTests {
     @Test(
         "a JSON value that is not a number has no double",
         arguments: ["\"12\"", "\"nan\"", "\"NaN:1\"", "\"NaN:+ff8000000000001\"", "true", "1e999"])
-    func noDoubles(_ text: String) throws { #expect(try JSONNode(Array(text.utf8)).content.double == nil) }
+    func hasNoDouble(_ text: String) throws { #expect(try JSONNode(Array(text.utf8)).content.double == nil) }
 
     // MARK: JSON5
 
@@ -155,7 +155,7 @@ struct JSONNodeTests {
     private static let sample = #"{"a":[],"b":{},"c":[1,{"d":"\n\"\\\u0001/é"}],"e":{"f":null,"g":[true]}}"#
 
     @Test("a JSON tree is written in each style")
-    func styles() throws {
+    func writesStyles() throws {
         let node = try JSONNode(Array(Self.sample.utf8))
         func text(_ style: JSONText.Style) -> String {
             String(decoding: JSONText.bytes(node, style: style), as: UTF8.self)

@@ -32,7 +32,7 @@ struct JSONTextTests {
     }
 
     @Test("random finite doubles are written with the digits of their descriptions", arguments: 0..<8)
-    func doubles(seed: UInt64) throws {
+    func writesRandomDoubles(seed: UInt64) throws {
         var random = SeededNumbers(seed: seed)
         for number in Self.special where number.isFinite { #expect(text(number) == number.description) }
         var wrong: [Double] = []
@@ -45,7 +45,7 @@ struct JSONTextTests {
     }
 
     @Test("doubles near powers of ten and two are written like their descriptions")
-    func borders() throws {
+    func writesDoublesNearPowers() throws {
         let powers = (-330...310).map { pow(10, Double($0)) } + (-1074...1023).map { pow(2, Double($0)) }
         let numbers = powers.flatMap { [$0.nextDown, $0, $0.nextUp, $0 * 5, 3 * $0, $0 - 0.001, $0 + 0.001] }
         let wrong = (numbers + numbers.map { -$0 }).filter { $0.isFinite && text($0) != $0.description }
@@ -53,7 +53,7 @@ struct JSONTextTests {
     }
 
     @Test("integers of each length are written with all digits")
-    func wholeNumbers() throws {
+    func writesIntegers() throws {
         var numbers: [Int64] = [0, 1, -1, .max, .min, .max - 1, .min + 1]
         var power: Int64 = 1
         for _ in 0..<19 {
@@ -64,7 +64,7 @@ struct JSONTextTests {
     }
 
     @Test("a text buffer grows by single bytes and by large pieces")
-    func growth() throws {
+    func growsBuffer() throws {
         var text = TextBuffer(capacity: 1)
         var expected: [UInt8] = []
         for length in [0, 1, 63, 64, 65, 1000, 5, 70_000] {

@@ -80,14 +80,14 @@ struct JSONTokenizerTests {
     @Test(
         "the tokenizer refuses each truncated array or object",
         arguments: JSONCases.accepted.filter { $0.bytes.last == 0x5D || $0.bytes.last == 0x7D })
-    func cutAnywhere(_ example: JSONCase) {
+    func refusesTruncated(_ example: JSONCase) {
         for count in 0..<example.bytes.count {
             #expect(failure(Array(example.bytes.prefix(count)), chunk: 3) != nil, "cut to \(count) bytes")
         }
     }
 
     @Test("JSON tokens have their texts, lines and columns")
-    func places() throws {
+    func knowsPositions() throws {
         let text = "{\"a\\n\": [1,\n  \"жé\", -2.5e1],\n \"ж\": true, \"n\": null}"
         let seen = try tokens(Array(text.utf8), chunk: 2)
         #expect(
@@ -115,7 +115,7 @@ struct JSONTokenizerTests {
     }
 
     @Test("the tokenizer resolves each escape sequence", arguments: [1, 3, 64])
-    func escapes(chunk: Int) throws {
+    func resolvesEscapes(chunk: Int) throws {
         let seen = try tokens(
             Array(#"["\"\\\/\b\f\n\r\tx\u0000\u00e9\u20ac\ud83e\udd89\uDBFF\uDFFD\u007f","plain","é\n"]"#.utf8),
             chunk: chunk)
@@ -221,7 +221,7 @@ struct JSONTokenizerTests {
     // MARK: JSON Lines
 
     @Test("JSON Lines are read, and empty lines skipped", arguments: [1, 2, 100])
-    func lines(chunk: Int) throws {
+    func readsLines(chunk: Int) throws {
         let seen = try tokens(Array("\n{\"a\":1}\r\n\n  7\n\"x\"".utf8), chunk: chunk, syntax: .lines)
         #expect(seen.map(\.token) == [.beginObject, .key, .number, .endObject, .number, .string])
         #expect(seen.map(\.line) == [2, 2, 2, 2, 4, 5])
@@ -264,7 +264,7 @@ struct JSONTokenizerTests {
     }
 
     @Test("keys are found in a name table by their bytes alone")
-    func names() throws {
+    func findsNames() throws {
         let table = JSONNameTable(["title", "é", "", "tit", "x\"y"])
         var found: [Int?] = []
         var reader = makeTokenizer(
@@ -278,7 +278,7 @@ struct JSONTokenizerTests {
     }
 
     @Test("the text checksum covers the bytes before a token, in any chunks", arguments: [1, 5, 1 << 20])
-    func checksum(chunk: Int) throws {
+    func computesChecksum(chunk: Int) throws {
         let text = Array("{\"long\": \"\(String(repeating: "é", count: 100_000))\",\n \"checksum\": 0}".utf8)
         var reader = makeTokenizer(text, chunk: chunk, computesChecksum: true)
         #expect(try reader.next() == .beginObject)
@@ -307,7 +307,7 @@ struct JSONTokenizerTests {
             ("1.00000000000000011102230246251565404236316680908203125", nil, 1),
             ("1.00000000000000011102230246251565404236316680908203126", nil, 1.0000000000000002),
         ] as [(String, Int64?, Double?)])
-    func number(text: String, integer: Int64?, double: Double?) throws {
+    func convertsNumber(text: String, integer: Int64?, double: Double?) throws {
         var reader = makeTokenizer(Array(text.utf8), chunk: 1)
         #expect(try reader.next() == .number)
         #expect(reader.integer == integer)

@@ -8,7 +8,7 @@ import RoostCore
     struct AddressSpaceTests {
         @Test(
             "an LMDB map that exceeds the address space is refused", arguments: [1 << 47, 1 << 60, Int.max])
-        func tooLarge(byteCount: Int) {
+        func refusesTooLargeMap(byteCount: Int) {
             let error = #expect(throws: StoreError.self) {
                 try AddressSpace.requireRoom(byteCount, forMapOf: "store")
             }
@@ -16,7 +16,7 @@ import RoostCore
         }
 
         @Test("checking repeatedly for an LMDB map that fits consumes no address space")
-        func fits() throws {
+        func acceptsFittingMap() throws {
             for _ in 0..<1000 { try AddressSpace.requireRoom(1 << 30, forMapOf: "store") }
             try AddressSpace.requireRoom(0, forMapOf: "store")
         }

@@ -31,7 +31,7 @@ struct BulkLoadTests {
     }
 
     @Test("a loaded key-value store equals the committed store", arguments: [true, false], [true, false])
-    func equals(unpublished: Bool, reversed: Bool) throws {
+    func equalsCommits(unpublished: Bool, reversed: Bool) throws {
         let source = try TestStore()
         try source.fill()
         try source.commit { try $0.update(source.artist(2), version: 1, values: ["name": "Bob"]) }
@@ -49,7 +49,7 @@ struct BulkLoadTests {
     }
 
     @Test("a key-value load that is cancelled while it finishes leaves nothing", arguments: [true, false])
-    func cancelled(isUnpublished: Bool) throws {
+    func cancelsLoad(isUnpublished: Bool) throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = isUnpublished })
         let loader = try target.store.bulkLoader(
             BulkLoadOptions(checkCancellation: { () throws(StoreError) in
@@ -65,7 +65,7 @@ struct BulkLoadTests {
     }
 
     @Test("a key-value load that cannot be flushed leaves nothing and can be repeated")
-    func unflushed() throws {
+    func repeatsAfterFailedFlush() throws {
         let options = StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true }
         let target = try TestStore(options, isTrusted: false, failingSyncCount: 1)
         let before = try target.snapshot().recordedTally()
@@ -87,7 +87,7 @@ struct BulkLoadTests {
     }
 
     @Test("a key-value load of many batches shows nothing before its end")
-    func many() throws {
+    func loadsManyBatches() throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = true })
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         var (batch, expected) = (RecordBatch(model: target.model), StoreTally(model: target.model))
@@ -111,7 +111,7 @@ struct BulkLoadTests {
     }
 
     @Test("an abandoned key-value load leaves no trace", arguments: [true, false])
-    func abandoned(unpublished: Bool) throws {
+    func abandonsLoad(unpublished: Bool) throws {
         let target = try TestStore(StoreOptions(timeoutSeconds: 0).with { $0.isUnpublished = unpublished })
         let before = try target.digest()
         let loader = try target.store.bulkLoader(BulkLoadOptions())
@@ -133,7 +133,7 @@ struct BulkLoadTests {
     }
 
     @Test("a key-value load blocks other writers until it is released")
-    func writersPlace() throws {
+    func blocksWriters() throws {
         let target = try TestStore()
         do {
             let loader = try target.store.bulkLoader(BulkLoadOptions())
@@ -148,7 +148,7 @@ struct BulkLoadTests {
     }
 
     @Test("a key-value load names both objects with an equal unique value", arguments: [10, 6000])
-    func violations(length: Int) throws {
+    func namesEqualValues(length: Int) throws {
         let target = try TestStore()
         let loader = try target.store.bulkLoader(BulkLoadOptions())
         let code = String(repeating: "k", count: length)
@@ -172,7 +172,7 @@ struct BulkLoadTests {
     @Test(
         "a key-value load refuses a link that occurs twice",
         arguments: [("Genre", "chart"), ("Artist", "partners"), ("Album", "genres")])
-    func repeatedLinks(entity: EntityName, name: String) throws {
+    func refusesRepeatedLink(entity: EntityName, name: String) throws {
         for second in [Link(1, 2, order: 7, inverseOrder: 9), Link(1, 2, order: 5, inverseOrder: 6)] {
             let target = try TestStore()
             let (number, _) = try target.model.requireLinkRelationship(RelationshipName(entity, name: name))
@@ -185,7 +185,7 @@ struct BulkLoadTests {
     }
 
     @Test("a key-value load refuses a key that occurs twice in a hierarchy")
-    func duplicates() throws {
+    func refusesRepeatedKey() throws {
         let target = try TestStore()
         var batch = RecordBatch(model: target.model)
         try batch.append(target.artist(5), values: [:])
@@ -198,7 +198,7 @@ struct BulkLoadTests {
     }
 
     @Test("a load into a filled key-value store adds to it and refuses collisions")
-    func intoFilledStore() throws {
+    func addsToFilledStore() throws {
         let target = try TestStore()
         try target.fill()
         var batch = RecordBatch(model: target.model)

@@ -25,7 +25,7 @@ struct CommitTests {
     }
 
     @Test("an update raises version and generation, and moves index entries")
-    func updates() throws {
+    func updatesIndexEntries() throws {
         let test = try TestStore()
         try test.fill()
         let receipt = try test.commit {
@@ -43,7 +43,7 @@ struct CommitTests {
     }
 
     @Test("an object at the highest version cannot be updated")
-    func lastVersion() throws {
+    func refusesLastVersion() throws {
         let test = try TestStore()
         let loader = try test.store.bulkLoader(BulkLoadOptions())
         var batch = RecordBatch(model: test.store.model)
@@ -60,7 +60,7 @@ struct CommitTests {
     }
 
     @Test("scattered updates are each written once, and a repeated one is named", arguments: [40, 400])
-    func scatteredUpdates(count: Int64) throws {
+    func writesScatteredUpdates(count: Int64) throws {
         let test = try TestStore()
         // Keys of one to three bytes, of two hierarchies.
         let ids = (1...count).map { $0 % 3 == 0 ? test.genre($0 * $0 * 7) : test.artist($0 * $0 * 7) }
@@ -87,7 +87,7 @@ struct CommitTests {
     }
 
     @Test("stale updates, deletes and checks are all listed, and nothing is written")
-    func conflicts() throws {
+    func listsConflicts() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { try $0.update(test.artist(1), version: 1, values: ["name": "Eve"]) }
@@ -110,7 +110,7 @@ struct CommitTests {
     }
 
     @Test("a key of another entity in the hierarchy cannot be updated or inserted")
-    func otherEntity() throws {
+    func refusesOtherEntity() throws {
         let test = try TestStore()
         try test.fill()
         #expect(
@@ -120,7 +120,7 @@ struct CommitTests {
     }
 
     @Test("an empty change set keeps the generation but checks unchanged objects")
-    func empty() throws {
+    func keepsGenerationWithoutChanges() throws {
         let test = try TestStore()
         try test.fill()
         #expect(try test.commit { _ in }.generation.number == 1)
@@ -131,7 +131,7 @@ struct CommitTests {
     }
 
     @Test("a change set that names an object twice is refused")
-    func twice() throws {
+    func refusesObjectTwice() throws {
         let test = try TestStore()
         try test.fill()
         #expect(
@@ -157,7 +157,7 @@ struct CommitTests {
     }
 
     @Test("a commit lists each unique-value collision with the store and within itself")
-    func violations() throws {
+    func listsCollisions() throws {
         let test = try TestStore()
         try test.fill()
         do {
@@ -183,7 +183,7 @@ struct CommitTests {
     }
 
     @Test("a commit can swap unique values or take one from a deleted object")
-    func swap() throws {
+    func swapsUniqueValues() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -198,7 +198,7 @@ struct CommitTests {
     }
 
     @Test("a uniqueness constraint over two attributes binds only objects with both values")
-    func compound() throws {
+    func bindsObjectsWithBothValues() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -212,7 +212,7 @@ struct CommitTests {
     }
 
     @Test("unique values longer than a key are compared to their ends")
-    func longValues() throws {
+    func comparesLongValues() throws {
         let test = try TestStore()
         let long = String(repeating: "x", count: 5000)
         try test.commit { changes in
@@ -233,7 +233,7 @@ struct CommitTests {
     }
 
     @Test("a commit sets and removes user metadata")
-    func userMetadata() throws {
+    func setsUserMetadata() throws {
         let test = try TestStore(
             StoreOptions(timeoutSeconds: 0).with { $0.userMetadata = ["kept": .int(1), "gone": .bool(true)] })
         try test.commit { changes in
@@ -244,7 +244,7 @@ struct CommitTests {
     }
 
     @Test("every operation on a closed key-value store throws closed")
-    func closed() throws {
+    func throwsClosed() throws {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
@@ -269,7 +269,7 @@ struct CommitTests {
     }
 
     @Test("a read-only key-value store refuses every change")
-    func readOnly() throws {
+    func refusesChangesWhenReadOnly() throws {
         let test = try TestStore(StoreOptions(isReadOnly: true))
         #expect(code { try test.commit { try $0.insert(test.genre(9), values: [:]) } } == .readOnly)
         #expect(code { _ = try test.store.reserveKeys(1, for: "Genre") } == .readOnly)

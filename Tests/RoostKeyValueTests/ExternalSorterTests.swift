@@ -32,7 +32,7 @@ struct ExternalSorterTests {
     @Test(
         "the external sorter returns entries in order, in memory or after merges",
         arguments: [0, 1, 100, 6000, 40_000])
-    func sorts(count: Int) throws {
+    func sortsInMemoryAndFiles(count: Int) throws {
         var generator = SeededGenerator(UInt64(count) + 1)
         let directory = FileManager.default.temporaryDirectory.appending(path: "roost-\(UUID())").path
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
@@ -55,7 +55,7 @@ struct ExternalSorterTests {
     }
 
     @Test("the external sorter skips unusable directories and fails if all are")
-    func directories() throws {
+    func skipsUnusableDirectories() throws {
         let sorter = ExternalSorter(
             memoryByteCount: 64 << 10, directories: ["/dev/null", FileManager.default.temporaryDirectory.path])
         for number in (0..<5000).reversed() { try sorter.append(StorageKey(number: number), in: .indexes) }

@@ -11,7 +11,7 @@ struct FormatTests {
     private func hex(_ bytes: [UInt8]) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
 
     @Test("a key-value store reports the format version of its storage, else the engine's")
-    func version() throws {
+    func reportsFormatVersion() throws {
         #expect(try TestStore().store.metadata().formatVersion == MetaSpace.formatVersion)
         let other = try TestStore(isTrusted: false)
         #expect(try other.store.metadata().formatVersion == 7)
@@ -22,7 +22,7 @@ struct FormatTests {
     }
 
     @Test("keys of records and links have the bytes in FORMAT.md")
-    func keys() {
+    func encodesKeys() {
         #expect(hex(StorageKey(record: 258, root: 3).bytes) == "03020102")
         #expect(hex(StorageKey(record: 1, root: 300).bytes) == "FF012C0101")
         let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), 5)
@@ -42,7 +42,7 @@ struct FormatTests {
     }
 
     @Test("a record key has the same bytes by each encoder and decodes to its parts")
-    func recordKeys() throws {
+    func decodesRecordKeys() throws {
         for root in [0, 3, 254, 255, 256, 0xFEDC] {
             for key in samples() {
                 let bytes = StorageKey(record: key, root: root)
@@ -62,7 +62,7 @@ struct FormatTests {
     }
 
     @Test("the fast reader of record keys agrees with the general decoder", arguments: [0, 3, 254, 255, 256])
-    func recordKeysAtOnce(root: Int) throws {
+    func fastRecordKeysAgree(root: Int) throws {
         let reader = RecordKeyReader(root: root)
         var readCount = 0
         func read(_ bytes: [UInt8]) -> Int64? {
@@ -90,7 +90,7 @@ struct FormatTests {
     }
 
     @Test("link keys sort by relationship, source, place and target")
-    func order() throws {
+    func sortsLinkKeys() throws {
         var links: [(relationship: Int, from: Int64, place: Int64, to: Int64)] = []
         let numbers = samples()
         for _ in 0..<2000 {
@@ -114,7 +114,7 @@ struct FormatTests {
     }
 
     @Test("the fast reader of link ends agrees with the general decoder")
-    func linkEnds() throws {
+    func fastLinkEndsAgree() throws {
         for place: Int64 in [0, 1, -1, 300, .min, .max] {
             for to in samples() {
                 let bytes = LinkKeys.keys(Link(258, to, order: place), 5).key.bytes
@@ -143,7 +143,7 @@ struct FormatTests {
             "", "03", "0300", "030100", "03020001", "0309010000000000000000", "030202", "0302010203",
             "0308FFFFFFFFFFFFFFFF", "FF00030101", "FF01", "FF",
         ])
-    func malformed(_ text: String) {
+    func refusesMalformedKey(_ text: String) {
         var bytes: [UInt8] = []
         var rest = text[...]
         while let byte = UInt8(rest.prefix(2), radix: 16) {
@@ -163,7 +163,7 @@ struct FormatTests {
     }
 
     @Test("encoded index values have the bytes in FORMAT.md")
-    func values() throws {
+    func encodesValues() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing",
@@ -195,7 +195,7 @@ struct FormatTests {
     }
 
     @Test("the key spaces of a small store have the entries in FORMAT.md")
-    func spaces() throws {
+    func writesSpaces() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "A",

@@ -7,7 +7,7 @@ import Testing
 @Suite("Generations of the key-value engine")
 struct GenerationTests {
     @Test("a key-value store refuses commits and loads after the highest generation")
-    func highest() throws {
+    func refusesAfterHighestGeneration() throws {
         let model = try musicModel()
         let store = try MemoryStoreType().create(
             StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())

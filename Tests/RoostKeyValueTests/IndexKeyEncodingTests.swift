@@ -23,7 +23,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("index keys of integers sort as numbers")
-    func integers() {
+    func sortsIntegers() {
         var generator = SeededGenerator(1)
         let values =
             [.min, .min + 1, -256, -255, -1, 0, 1, 255, 256, .max - 1, .max]
@@ -32,7 +32,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("index keys of doubles sort as numbers, with NaN last and equal zeros")
-    func doubles() {
+    func sortsDoubles() {
         var generator = SeededGenerator(2)
         let values: [Double] =
             [
@@ -51,7 +51,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("index keys of decimals sort as numbers of every size and sign")
-    func decimals() throws {
+    func sortsDecimals() throws {
         var generator = SeededGenerator(3)
         var values = try [
             "0", "-1", "1", "10", "9.99", "10.01", "1e127", "-1e127", "1e-128", "-1e-128", "NaN",
@@ -70,7 +70,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("index keys of text and data sort by bytes, with any suffix")
-    func text() {
+    func sortsText() {
         var generator = SeededGenerator(4)
         var values: [[UInt8]] = [
             [], [0], [0, 0], [0, 1], [0, 255], [1], [1, 0], [255], [255, 255], [97], [97, 0], [97, 98],
@@ -93,7 +93,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("index keys of each type sort with null first, or reversed if descending")
-    func fields() throws {
+    func sortsFields() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing",
@@ -144,7 +144,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("no index key exceeds the limit, and a shortened unique key reaches it", arguments: [64, 100, 511])
-    func limits(limit: Int) {
+    func limitsKeyLength(limit: Int) {
         var key = StorageKey()
         for count in 0...600 {
             let values = [UInt8](repeating: 7, count: count)
@@ -157,7 +157,7 @@ struct IndexKeyEncodingTests {
     }
 
     @Test("places in keys sort as numbers")
-    func places() {
+    func sortsPlaces() {
         expectOrder(
             of: [Int64.min, -256, -1, 0, 1, 255, 256, .max],
             encode: { place in

@@ -60,7 +60,7 @@ import RoostCore
         private static let expectedCodes: Set<StoreError.Code> = [.corrupted, .notAStore, .unsupportedVersion]
 
         @Test("an LMDB file truncated anywhere is read whole or refused")
-        func truncation() throws {
+        func survivesTruncation() throws {
             let good = try sample()
             let directory = try directory.get()
             let expected = try contents().get()
@@ -82,7 +82,7 @@ import RoostCore
         @Test(
             "a flipped byte in an LMDB file gives an error or leaves its keys whole",
             arguments: [UInt8(0x01), 0x80, 0xFF])
-        func flips(mask: UInt8) throws {
+        func survivesFlippedBytes(mask: UInt8) throws {
             let good = try sample()
             let directory = try directory.get()
             let expectedCount = try contents().get().count
@@ -107,7 +107,7 @@ import RoostCore
         }
 
         @Test("an LMDB file with overwritten pages is read or refused, never a crash")
-        func pages() throws {
+        func survivesOverwrittenPages() throws {
             let good = try sample()
             let directory = try directory.get()
             let expectedCount = try contents().get().count
@@ -138,7 +138,7 @@ import RoostCore
         @Test(
             "an LMDB leaf with misordered keys or overlapping nodes is refused",
             arguments: ["its keys are out of order", "its nodes overlap or leave a gap", "a value of 5000 bytes"])
-        func leaves(reason: String) throws {
+        func refusesDamagedLeaf(reason: String) throws {
             let good = try sample()
             let directory = try directory.get()
             var refused = 0
@@ -171,7 +171,7 @@ import RoostCore
         }
 
         @Test("findings about an LMDB file damaged while open have severity damage")
-        func findings() throws {
+        func reportsDamageOnly() throws {
             let good = try sample()
             let directory = try directory.get()
             let storage = try directory.open()
@@ -190,7 +190,7 @@ import RoostCore
         }
 
         @Test("foreign, empty and incompatible LMDB files are refused by code and unchanged")
-        func foreign() throws {
+        func refusesForeignFile() throws {
             let directory = try directory.get()
             var newer = try sample()
             newer[20] = 2
@@ -211,7 +211,7 @@ import RoostCore
         }
 
         @Test("a missing file, a pipe and a directory are refused as LMDB stores")
-        func notFiles() throws {
+        func refusesOtherKinds() throws {
             let directory = try directory.get()
             #expect(errorCode { _ = try directory.open() } == .notFound)
             #expect(mkfifo(directory.store, 0o600) == 0)
@@ -227,7 +227,7 @@ import RoostCore
         }
 
         @Test("a symbolic link instead of LMDB's lock file is refused and not followed")
-        func plantedLink() throws {
+        func refusesPlantedLink() throws {
             let directory = try directory.get()
             try directory.create().close()
             try directory.write(Data("victim".utf8), "victim")
@@ -237,7 +237,7 @@ import RoostCore
         }
 
         @Test("an LMDB file replaced, removed or truncated is noticed by the next transaction")
-        func replaced() throws {
+        func noticesReplacement() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -256,7 +256,7 @@ import RoostCore
         }
 
         @Test("an exclusive store lock and an open LMDB store exclude each other")
-        func locked() throws {
+        func excludesOpenStore() throws {
             let directory = try directory.get()
             try directory.create().close()
             let lock = try StoreLock.acquire(forStoreAt: directory.store, mode: .exclusive, timeoutSeconds: 0)

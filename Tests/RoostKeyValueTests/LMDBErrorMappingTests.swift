@@ -28,7 +28,7 @@ import RoostCore
                 (ENOSPC, .noSpace), (EACCES, .permissionDenied), (ENOMEM, .outOfResources), (EIO, .ioFailure),
                 (EROFS, .readOnly),
             ])
-        func mapping(code: Int32, expected: StoreError.Code) {
+        func mapsError(code: Int32, expected: StoreError.Code) {
             let error = StoreError.lmdb(code, "cannot be opened", path: "/store")
             #expect(error.code == expected)
             #expect(error.message.hasPrefix("'/store' cannot be opened: "))
@@ -37,7 +37,7 @@ import RoostCore
         }
 
         @Test("each error code of LMDB has a name")
-        func complete() {
+        func namesEachCode() {
             for code in MDB_KEYEXIST...MDB_LAST_ERRCODE {
                 #expect((StoreError.lmdb(code, "x", path: "/store").underlying as? LMDBError)?.name != "unknown")
             }

@@ -63,7 +63,7 @@ import RoostCore
         }
 
         @Test("an LMDB commit on a full disk loses nothing and succeeds once there is space")
-        func commits() throws {
+        func commitsOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
             try put(storage, 0)
@@ -96,7 +96,7 @@ import RoostCore
         }
 
         @Test("an LMDB store on a full disk opens for reading only")
-        func opening() throws {
+        func opensOnFullDisk() throws {
             let disk = try SmallDisk(byteCount: 2 << 20)
             let storage = try LMDBStorage.create(path: disk.store, options: StoreOptions(timeoutSeconds: 0))
             try put(storage, 0)

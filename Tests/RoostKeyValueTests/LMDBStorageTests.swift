@@ -13,7 +13,7 @@ import RoostSystem
         let directory = Result { try LMDBDirectory() }
 
         @Test("LMDB keys sort by bytes, separately in each key space")
-        func order() throws {
+        func sortsKeys() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["b", "a", "ab", "ÿ", "B"] { try writer.put(key, "1") }
@@ -28,7 +28,7 @@ import RoostSystem
         }
 
         @Test("an LMDB cursor seeks to the next key, visits entries and stays at the end")
-        func cursors() throws {
+        func seeksAndVisits() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["b", "d", "f"] { try writer.put(key, key + key) }
@@ -71,7 +71,7 @@ import RoostSystem
         }
 
         @Test("an LMDB snapshot neither changes nor blocks while others write")
-        func isolation() throws {
+        func isolatesSnapshots() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("key", "old") }
             let before = try storage.read()
@@ -94,7 +94,7 @@ import RoostSystem
         }
 
         @Test("an LMDB writer reads its own writes, which an error rolls back")
-        func rollback() throws {
+        func rollsBack() throws {
             let storage = try directory.get().create()
             let code = errorCode {
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -118,7 +118,7 @@ import RoostSystem
         }
 
         @Test("an LMDB deletion reports whether the key existed")
-        func deleting() throws {
+        func reportsDeletion() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 try writer.put("a", "1")
@@ -128,7 +128,7 @@ import RoostSystem
         }
 
         @Test("an LMDB cursor continues after its current key is deleted")
-        func deletingUnderCursor() throws {
+        func deletesUnderCursor() throws {
             let storage = try directory.get().create()
             let seen = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 100..<600 { try writer.append("\(index)", String(repeating: "v", count: 60)) }
@@ -149,7 +149,7 @@ import RoostSystem
         }
 
         @Test("appending a descending key to an LMDB storage is refused")
-        func appending() throws {
+        func refusesDescendingAppend() throws {
             let storage = try directory.get().create()
             let code = errorCode {
                 try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -165,7 +165,7 @@ import RoostSystem
         }
 
         @Test("LMDB keys have 1 to 511 bytes, and values can have megabytes")
-        func sizes() throws {
+        func limitsKeySizes() throws {
             let storage = try directory.get().create()
             let key = String(repeating: "k", count: storage.maximumKeyByteCount)
             let value = String(repeating: "v", count: 3_000_001)
@@ -192,7 +192,7 @@ import RoostSystem
         }
 
         @Test("an LMDB storage closed during a write keeps its file open until the commit")
-        func closedWhileWriting() throws {
+        func closesDuringWrite() throws {
             let storage = try directory.get().create()
             let (started, closed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             Thread {
@@ -212,7 +212,7 @@ import RoostSystem
         }
 
         @Test("a long LMDB write shows at its commit and leaves nothing if abandoned")
-        func longWrite() throws {
+        func writesInParts() throws {
             let storage = try directory.get().create()
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 0..<10 {
@@ -252,7 +252,7 @@ import RoostSystem
         }
 
         @Test("a small LMDB map grows during a write")
-        func growth() throws {
+        func growsMap() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let runs = Mutex(0)
             try storage.write(timeoutSeconds: 5) { (writer) throws(StoreError) in
@@ -269,7 +269,7 @@ import RoostSystem
         }
 
         @Test("an LMDB map that cannot grow beside a snapshot is busy, without harm")
-        func growthUnderReaders() throws {
+        func waitsForReadersToGrow() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
             let reader = try storage.read()
@@ -288,7 +288,7 @@ import RoostSystem
         }
 
         @Test("a long LMDB write gets a map that is large enough")
-        func longWriteGrowth() throws {
+        func growsMapForLongWrite() throws {
             let storage = try directory.get().create(initialMap: 1 << 17)
             let write = try storage.beginLongWrite(timeoutSeconds: 0)
             for part in 10..<20 {
@@ -305,7 +305,7 @@ import RoostSystem
         }
 
         @Test("a write beyond the maximum LMDB map throws limitExceeded and loses nothing")
-        func mapLimit() throws {
+        func limitsMap() throws {
             let storage = try directory.get().create(initialMap: 1 << 17, maximumMap: 1 << 20)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
             #expect(
@@ -321,7 +321,7 @@ import RoostSystem
         }
 
         @Test("two LMDB openings in one process share a file that closes with the last")
-        func sharing() throws {
+        func sharesFile() throws {
             let directory = try directory.get()
             let first = try directory.create()
             let second = try directory.open()
@@ -344,7 +344,7 @@ import RoostSystem
         }
 
         @Test("a read-only LMDB opening changes no byte, alone or beside a writer")
-        func readOnly() throws {
+        func changesNothingWhenReadOnly() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -372,7 +372,7 @@ import RoostSystem
         }
 
         @Test("LMDB readers beside writers on many threads see only whole commits")
-        func threads() async throws {
+        func readsWholeCommits() async throws {
             let storage = try directory.get().create(timeout: 60)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for key in ["a", "b"] { try writer.put(key, "0") }
@@ -409,7 +409,7 @@ import RoostSystem
         }
 
         @Test("LMDB snapshots beyond maxReaders are busy until others close")
-        func readersFull() throws {
+        func limitsReaders() throws {
             let directory = try directory.get()
             try directory.create().close()
             let storage = try LMDBStorage.open(
@@ -424,7 +424,7 @@ import RoostSystem
         }
 
         @Test("an LMDB write waits for another process's writer and then is busy")
-        func otherWriter() throws {
+        func waitsForOtherWriter() throws {
             let storage = try directory.get().create()
             // Locks belong to open files, so this is what another process looks like.
             let other = try WriterLock(forStoreAt: directory.get().store)
@@ -437,7 +437,7 @@ import RoostSystem
         @Test(
             "a replaced LMDB file is busy while the old one is open in the process"
         )
-        func replacedWhileOpen() throws {
+        func busyAfterReplacement() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }
@@ -453,7 +453,7 @@ import RoostSystem
         }
 
         @Test("a hard link instead of LMDB's lock file is refused and unchanged")
-        func plantedHardLink() throws {
+        func refusesPlantedHardLink() throws {
             let directory = try directory.get()
             try directory.create().close()
             let victim = Data("precious".utf8)
@@ -468,7 +468,7 @@ import RoostSystem
         }
 
         @Test("an unpublished LMDB storage is flushed by sync")
-        func unpublished() throws {
+        func flushesUnpublished() throws {
             let directory = try directory.get()
             let storage = try directory.create(isUnpublished: true)
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("a", "1") }

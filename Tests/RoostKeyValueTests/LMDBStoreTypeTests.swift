@@ -50,7 +50,7 @@ import RoostCore
         }
 
         @Test("a created LMDB store keeps its commits and is one file when closed")
-        func creation() throws {
+        func createsAndReopens() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             #expect(type.recognizes(fileAt: location.path))
@@ -74,7 +74,7 @@ import RoostCore
         }
 
         @Test("an LMDB store is not created over a file, without a directory or read-only")
-        func existing() throws {
+        func refusesToCreate() throws {
             let (directory, location) = (try directory.get(), try location())
             try directory.write(Data("mine".utf8))
             #expect(
@@ -92,7 +92,7 @@ import RoostCore
         }
 
         @Test("an LMDB store of another model is refused")
-        func otherModel() throws {
+        func refusesOtherModel() throws {
             let location = try location()
             try type.create(location, model: try model(), options: options()).close()
             let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
@@ -104,7 +104,7 @@ import RoostCore
         @Test(
             "an LMDB store of another format version is refused and unchanged",
             arguments: [1, 4])
-        func otherFormat(version: Int) throws {
+        func refusesOtherFormat(version: Int) throws {
             let type = LMDBStoreType()
             try type.create(location(), model: try model(), options: options()).close()
             let storage = try directory.get().open()
@@ -127,7 +127,7 @@ import RoostCore
         }
 
         @Test("destroying an LMDB store removes its files, unless it is open or foreign")
-        func destruction() throws {
+        func destroysStore() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             #expect(errorCode { try type.destroy(location) } == .busy)
@@ -144,7 +144,7 @@ import RoostCore
         }
 
         @Test("replacing an LMDB store gives a closed store another location")
-        func replacing() throws {
+        func replacesStore() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let old = try type.create(location, model: try model(), options: options())
             try insert(1, "old", into: old)
@@ -174,7 +174,7 @@ import RoostCore
         }
 
         @Test("an open LMDB store throws storeReplaced after its file was replaced")
-        func replacedWhileOpen() throws {
+        func noticesReplacement() throws {
             let (directory, location, new) = (try directory.get(), try location(), try location("new"))
             let store = try type.create(location, model: try model(), options: options())
             try type.create(new, model: try model(), options: options()).close()
@@ -185,7 +185,7 @@ import RoostCore
         }
 
         @Test("opening an LMDB store waits while the file that it replaced is open")
-        func openedAfterReplacement() throws {
+        func waitsForReplacedFile() throws {
             let (location, new) = (try location(), try self.location("new"))
             let old = try type.create(location, model: try model(), options: options())
             let created = try type.create(new, model: try model(), options: options())
@@ -214,7 +214,7 @@ import RoostCore
         }
 
         @Test("a bulk load into an unpublished LMDB store is complete and sound")
-        func bulkLoad() throws {
+        func loadsUnpublishedStore() throws {
             let location = try location()
             var unpublished = options()
             unpublished.isUnpublished = true
@@ -239,7 +239,7 @@ import RoostCore
         }
 
         @Test("opening an LMDB store removes temporary files of a crashed creation")
-        func sweeping() throws {
+        func sweepsTemporaryFiles() throws {
             let (directory, location) = (try directory.get(), try location())
             try type.create(location, model: try model(), options: options()).close()
             let abandoned = StoreFile.temporarySibling(of: location.path)
@@ -255,7 +255,7 @@ import RoostCore
                 (["mapsize": "1"], "mapSize"), (["mapSize": "many"], "1048576"), (["maxReaders": "0"], "2"),
                 (["synchronous": "off"], "maxReaders"),
             ])
-        func typeOptions(options: [String: String], hint: String) throws {
+        func refusesInvalidOption(options: [String: String], hint: String) throws {
             let location = try location()
             do {
                 _ = try type.create(
@@ -270,7 +270,7 @@ import RoostCore
 
         #if canImport(Glibc)
             @Test("an LMDB store in a read-only directory is read without locks", .enabled(if: geteuid() == 0))
-            func readOnlyDirectory() throws {
+            func readsInReadOnlyDirectory() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
                 try insert(1, "one", into: store)
@@ -299,7 +299,7 @@ import RoostCore
             }
 
             @Test("an LMDB lock file of another user does not prevent reading", .enabled(if: geteuid() == 0))
-            func lockFileOfAnother() throws {
+            func readsBesideForeignLockFile() throws {
                 let (directory, location) = (try directory.get(), try location())
                 let store = try type.create(location, model: try model(), options: options())
                 try insert(1, "one", into: store)
@@ -317,7 +317,7 @@ import RoostCore
         #endif
 
         @Test("an open LMDB store throws storeReplaced after its lock file was removed")
-        func removedLockFile() throws {
+        func noticesRemovedLockFile() throws {
             let (directory, location) = (try directory.get(), try location())
             let store = try type.create(location, model: try model(), options: options())
             try insert(1, "one", into: store)

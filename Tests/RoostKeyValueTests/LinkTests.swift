@@ -7,7 +7,7 @@ import Testing
 @Suite("Links and references of the key-value engine")
 struct LinkTests {
     @Test("a many-to-many relationship is read from both ends")
-    func bothEnds() throws {
+    func readsBothEnds() throws {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
@@ -23,7 +23,7 @@ struct LinkTests {
     }
 
     @Test("places sort the links of each end, and adding a link again moves it")
-    func ordered() throws {
+    func sortsByPlace() throws {
         let test = try TestStore()
         try test.fill()
         let chart = RelationshipName("Genre", name: "chart")
@@ -43,7 +43,7 @@ struct LinkTests {
     }
 
     @Test("links of a relationship that is its own inverse are stored once")
-    func reflexive() throws {
+    func storesReflexiveLinksOnce() throws {
         let test = try TestStore()
         try test.fill()
         let friends = RelationshipName("Artist", name: "friends")
@@ -62,7 +62,7 @@ struct LinkTests {
     }
 
     @Test("an ordered relationship that is its own inverse keeps a place for each end")
-    func orderedReflexive() throws {
+    func keepsPlaceForEachEnd() throws {
         let test = try TestStore()
         try test.fill()
         let partners = RelationshipName("Artist", name: "partners")
@@ -78,7 +78,7 @@ struct LinkTests {
     }
 
     @Test("a derived to-many relationship follows the references and their places")
-    func derived() throws {
+    func followsReferences() throws {
         let test = try TestStore()
         try test.fill()
         let albums = RelationshipName("Artist", name: "albums")
@@ -106,7 +106,7 @@ struct LinkTests {
     }
 
     @Test("deleting an object removes its links and keeps references to it")
-    func deleting() throws {
+    func removesLinksOfDeletedObject() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -124,7 +124,7 @@ struct LinkTests {
     }
 
     @Test("a link to an object that does not exist after the commit is refused")
-    func ends() throws {
+    func refusesMissingEnd() throws {
         let test = try TestStore()
         try test.fill()
         let genres = RelationshipName("Album", name: "genres")

@@ -4,7 +4,7 @@ import Testing
 @Suite("Pinned bytes")
 struct PinnedBytesTests {
     @Test("pinned bytes of any length show the last value at a stable address")
-    func setting() {
+    func showsLastValue() {
         let pinned = PinnedBytes()
         #expect(pinned.bytes.isEmpty)
         for count in [3, 0, 64, 65, 1000, 1] {

@@ -10,7 +10,7 @@ import Testing
 @Suite("Planned fetches")
 struct PlannedFetchTests {
     @Test("random fetches through indexes find the same objects as a scan", arguments: 0..<24)
-    func answers(seed: Int) throws {
+    func equalsScan(seed: Int) throws {
         var generator = SeededGenerator(UInt64(seed) + 1)
         let sample = try PlanSample(count: 150, using: &generator)
         var used: Set<String> = []
@@ -28,7 +28,7 @@ struct PlannedFetchTests {
     }
 
     @Test("a sorted fetch takes its order from an index, in both directions")
-    func order() throws {
+    func takesOrderFromIndex() throws {
         var generator = SeededGenerator(77)
         let sample = try PlanSample(count: 400, using: &generator)
         var orders = 0
@@ -49,7 +49,7 @@ struct PlannedFetchTests {
 
 extension PlannedFetchTests {
     @Test("an order by folded text or through a relationship uses no index")
-    func otherOrders() throws {
+    func sortsOtherOrders() throws {
         var generator = SeededGenerator(78)
         let sample = try PlanSample(count: 100, using: &generator)
         for descriptor: FetchRequest.SortDescriptor in [
@@ -64,7 +64,7 @@ extension PlannedFetchTests {
 
 extension PlannedFetchTests {
     @Test("lists of values in a compound index give each object once, in order")
-    func lists() throws {
+    func mergesLists() throws {
         var generator = SeededGenerator(79)
         let sample = try PlanSample(count: 300, using: &generator)
         let flags = FetchRequest.Predicate.isIn("flag", values: [.bool(true), .bool(false)])
@@ -138,7 +138,7 @@ struct FetchVisitTests {
             ("wide range", .greaterOrEqual("number", to: .int(500))),
             ("to-one", .equal("group", to: .objectID(ObjectID("Group", key: 7)))),
         ])
-    func matching(_ name: String, _ predicate: FetchRequest.Predicate) throws {
+    func visitsOnlyMatches(_ name: String, _ predicate: FetchRequest.Predicate) throws {
         let (found, visited, plan) = try visits(FetchRequest("Thing", where: predicate))
         #expect(found > 0)
         #expect(visited <= found + 8, "\(name): \(plan)")
@@ -161,7 +161,7 @@ struct FetchVisitTests {
                 "Thing", where: .equal("kind", to: .int(2)), sortedBy: [.init("number", ascending: false)], limit: 5),
             FetchRequest("Thing", where: .equal("group", to: .objectID(ObjectID("Group", key: 7))), limit: 3),
         ])
-    func ordered(_ request: FetchRequest) throws {
+    func visitsOnlyWindow(_ request: FetchRequest) throws {
         let (found, visited, plan) = try visits(request)
         #expect(found == request.fetchLimit)
         #expect(plan.order == .asFound)
@@ -170,7 +170,7 @@ struct FetchVisitTests {
     }
 
     @Test("a condition without an index visits every object")
-    func scan() throws {
+    func visitsAllWithoutIndex() throws {
         let (_, visited, plan) = try visits(FetchRequest("Thing", where: .notEqual("number", to: .int(1))))
         #expect(visited == Self.count)
         #expect(plan.access == [.scan])
@@ -178,7 +178,7 @@ struct FetchVisitTests {
     }
 
     @Test("alternative conditions across one relationship read its destinations once")
-    func eitherBehind() throws {
+    func readsDestinationsOnce() throws {
         let either =
             FetchRequest.Predicate.compare("group.name", using: .contains, with: "77")
             || .compare("group.name", using: .endsWith, with: "5")
@@ -193,7 +193,7 @@ struct FetchVisitTests {
     }
 
     @Test("a condition that no object can meet visits nothing")
-    func nothing() throws {
+    func visitsNothing() throws {
         let (found, visited, plan) = try visits(
             FetchRequest("Thing", where: .less("number", than: .int(3)) && .greater("number", than: .double(4.5))))
         #expect((found, visited) == (0, 0))

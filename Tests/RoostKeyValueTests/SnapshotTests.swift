@@ -9,7 +9,7 @@ import Testing
 @Suite("Snapshots, keys and checks of the key-value engine")
 struct SnapshotTests {
     @Test("a key-value snapshot does not show later commits")
-    func consistency() throws {
+    func keepsState() throws {
         let test = try TestStore()
         try test.fill()
         let old = try test.snapshot()
@@ -26,7 +26,7 @@ struct SnapshotTests {
     }
 
     @Test("records are read after an ID, or by IDs in the requested order")
-    func paging() throws {
+    func readsAfterIDs() throws {
         let test = try TestStore()
         try test.fill()
         let snapshot = try test.snapshot()
@@ -40,7 +40,7 @@ struct SnapshotTests {
     }
 
     @Test("fetches by index and by scan find the expected objects")
-    func fetching() throws {
+    func fetchesByIndexAndScan() throws {
         let test = try TestStore()
         try test.fill()
         try test.commit { changes in
@@ -85,7 +85,7 @@ struct SnapshotTests {
     }
 
     @Test("reserved keys never repeat, and unused ones are returned on close")
-    func reserving() throws {
+    func reservesKeysOnce() throws {
         let test = try TestStore()
         #expect(try test.snapshot().lastKey(of: "Artist") == 0)
         #expect(try test.store.reserveKeys(3, for: "Band") == 1..<4)
@@ -112,7 +112,7 @@ struct SnapshotTests {
     }
 
     @Test("key reservations of many threads and two openings do not overlap")
-    func reservingTogether() async throws {
+    func reservesKeysOnThreads() async throws {
         let type = MemoryStoreType()
         let location = StoreLocation(type: "memory", path: "reserving-\(UUID())")
         let first = try type.create(location, model: try musicModel(), options: StoreOptions())
@@ -148,7 +148,7 @@ struct SnapshotTests {
     }
 
     @Test("a check finds a missing entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
-    func missing(space: KeySpace) throws {
+    func findsMissingEntry(space: KeySpace) throws {
         let test = try TestStore()
         try test.fill()
         try tamper(test) { (writer) throws(StoreError) in
@@ -158,7 +158,7 @@ struct SnapshotTests {
     }
 
     @Test("a check finds a surplus entry in each key space", arguments: KeySpace.allCases.filter { $0 != .meta })
-    func surplus(space: KeySpace) throws {
+    func findsSurplusEntry(space: KeySpace) throws {
         let test = try TestStore()
         try test.fill()
         try tamper(test) { (writer) throws(StoreError) in
@@ -178,7 +178,7 @@ struct SnapshotTests {
     @Test(
         "a damaged record is named, and the records after it are read",
         arguments: [(-1, false), (14, false), (14, true)])
-    func damaged(place: Int, isTrusted: Bool) throws {
+    func continuesAfterDamage(place: Int, isTrusted: Bool) throws {
         let test = try TestStore(isTrusted: isTrusted)
         try test.fill()
         let root = try test.model.requireEntity("Artist").number
@@ -215,7 +215,7 @@ struct SnapshotTests {
     @Test(
         "a key-value store with damaged metadata is refused",
         arguments: ["format", "uuid", "type", "model", "user", "tally"])
-    func damagedMetadata(name: String) throws {
+    func refusesDamagedMetadata(name: String) throws {
         let test = try TestStore()
         try test.fill()
         let location = StoreLocation(type: "memory", path: "")
@@ -235,7 +235,7 @@ struct SnapshotTests {
     }
 
     @Test("foreign, newer and mismatched key-value stores are refused by code")
-    func opening() throws {
+    func refusesOtherStores() throws {
         let location = StoreLocation(type: "memory", path: "")
         let type = MemoryStoreType()
         #expect(
@@ -275,7 +275,7 @@ struct SnapshotTests {
     }
 
     @Test("a named memory store survives closing; an unnamed one is private")
-    func names() throws {
+    func sharesNamedStores() throws {
         let type = MemoryStoreType()
         let model = try musicModel()
         let (a, b) = (

@@ -66,7 +66,7 @@ import Testing
         @Test(
             "random writes to LMDB and memory storages agree with a dictionary", arguments: 1...6 as ClosedRange<UInt64>
         )
-        func random(seed: UInt64) throws {
+        func agreesWithDictionary(seed: UInt64) throws {
             let (file, memory) = (try directory.get().create(), MemoryStorage())
             for storage in [file, memory] as [any OrderedKeyValueStorage] {
                 try Self.change(.references, of: storage, seed: seed)
@@ -76,7 +76,7 @@ import Testing
         }
 
         @Test("keys deleted in an LMDB transaction can be written again in it")
-        func emptied() throws {
+        func writesDeletedKeysAgain() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for round in 0..<3 {
@@ -105,7 +105,7 @@ import Testing
         }
 
         @Test("a sorted LMDB load leaves room in the pages of indexes only")
-        func room() throws {
+        func leavesRoomInIndexes() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             var growth: [KeySpace: Int] = [:]
@@ -126,7 +126,7 @@ import Testing
         }
 
         @Test("new records with ascending keys fill LMDB pages over several commits")
-        func ascending() throws {
+        func fillsPages() throws {
             let directory = try directory.get()
             let storage = try directory.create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in try writer.put("000000", "") }
@@ -152,7 +152,7 @@ import Testing
         }
 
         @Test("placeholders of a sorted LMDB load are invisible to its transaction")
-        func unseen() throws {
+        func hidesPlaceholders() throws {
             let storage = try directory.get().create()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 for index in 0..<5000 {

@@ -65,7 +65,7 @@ extension KeyValueReader {
 @Suite("B+trees in memory")
 struct TreeTests {
     @Test("random changes to a B+tree and its snapshots agree with a sorted array", arguments: 1...6)
-    func random(seed: UInt64) throws {
+    func agreesWithSortedArray(seed: UInt64) throws {
         var generator = SeededGenerator(seed)
         let storage = MemoryStorage()
         var model = SortedArray()
@@ -139,7 +139,7 @@ struct TreeTests {
     }
 
     @Test("keys inserted in descending order into a B+tree are found and deleted", arguments: [1, 8, 600])
-    func descending(byteCount: Int) throws {
+    func insertsInDescendingOrder(byteCount: Int) throws {
         let storage = MemoryStorage()
         var expected = SortedArray()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
@@ -173,7 +173,7 @@ struct TreeTests {
     }
 
     @Test("appending in order fills B+tree pages and refuses other keys")
-    func appending() throws {
+    func fillsPages() throws {
         let storage = MemoryStorage()
         try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for key in Int64(1)...20_000 {
@@ -196,7 +196,7 @@ struct TreeTests {
     }
 
     @Test("a B+tree cursor continues after its key when entries change")
-    func cursorAcrossWrites() throws {
+    func cursorContinuesAcrossWrites() throws {
         let storage = MemoryStorage()
         let left = try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
             for key in Int64(1)...3000 { try writer.put(StorageKey(record: key, root: 0), [1], in: .records) }
@@ -221,7 +221,7 @@ struct TreeTests {
     }
 
     @Test("a second B+tree writer waits and is busy; readers do not wait")
-    func queueing() throws {
+    func writersWaitInTurn() throws {
         let storage = MemoryStorage()
         let long = try storage.beginLongWrite(timeoutSeconds: 0)
         try long.perform { (writer) throws(StoreError) in try writer.put(StorageKey([1]), [1], in: .meta) }
@@ -237,7 +237,7 @@ struct TreeTests {
     }
 
     @Test("a long B+tree write released without commit leaves nothing")
-    func letGo() throws {
+    func releasesWithoutCommit() throws {
         let storage = MemoryStorage()
         do {
             let long = try storage.beginLongWrite(timeoutSeconds: 0)
@@ -250,7 +250,7 @@ struct TreeTests {
     }
 
     @Test("a thousand B+tree writes on threads are kept, and readers see whole commits")
-    func threads() async throws {
+    func keepsWritesOfThreads() async throws {
         let storage = MemoryStorage()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in 0..<4 {

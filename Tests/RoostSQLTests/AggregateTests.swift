@@ -51,7 +51,7 @@ struct AggregateTests {
     @Test(
         "aggregates that SQLite computes equal those computed from the records", arguments: 0..<8 as Range<UInt64>
     )
-    func agreement(seed: UInt64) throws {
+    func equalsRecords(seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(seed)
         let store = try FetchTests.filled(directory, using: &random)
@@ -71,7 +71,7 @@ struct AggregateTests {
     }
 
     @Test("SQLite computes an aggregate only where it decides the predicate")
-    func answering() throws {
+    func answersDecidedPredicates() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
@@ -114,7 +114,7 @@ struct AggregateTests {
     }
 
     @Test("aggregate rows of a closed SQLite snapshot throw closed")
-    func closing() throws {
+    func throwsAfterClose() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())

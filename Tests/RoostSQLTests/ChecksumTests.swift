@@ -41,7 +41,7 @@ struct ChecksumTests {
             "_version = 0", "_version = 7", "_checksum = _checksum + 1", "title = 'x'", "title = NULL", "i64 = -i64",
             "cover = X'00'", "place = 1", "length = 0.5",
         ])
-    func columns(change: String) throws {
+    func damagesRow(change: String) throws {
         try create()
         try Shell.run("UPDATE Track SET \(change) WHERE _id = 5", on: directory.file("a"))
         let store = try open()
@@ -58,7 +58,7 @@ struct ChecksumTests {
     @Test(
         "metadata that another program changed are refused",
         arguments: ["model", "user", "storeUUID"])
-    func metadata(name: String) throws {
+    func refusesChangedMetadata(name: String) throws {
         try create()
         let values = [
             "model": "replace(value, '\"Track\"', '\"Trick\"')", "user": "'{}'",
@@ -76,7 +76,7 @@ struct ChecksumTests {
     }
 
     @Test("a changed last key is refused, so that no key is given twice")
-    func lastKeys() throws {
+    func refusesChangedLastKey() throws {
         try create()
         try Shell.run("UPDATE _roost_keys SET last = last - 1", on: directory.file("a"))
         let store = try open()
@@ -91,7 +91,7 @@ struct ChecksumTests {
     @Test(
         "a stored model without the store's entities is refused, even with its checksum",
         arguments: [2, 3])
-    func otherModel(formatVersion: Int) throws {
+    func refusesOtherModel(formatVersion: Int) throws {
         if formatVersion == 2 { try copyFixture() } else { try create() }
         let empty = #"{"formatVersion":1,"entities":{}}"#
         var change = "UPDATE _roost_metadata SET value = '\(empty)'"
@@ -106,7 +106,7 @@ struct ChecksumTests {
     @Test(
         "a commit that changes an impossible tally is refused",
         arguments: ["9223372036854775807", "-9223372036854775807 - 1", "-1"], ["number = 0", "number > 0", "TRUE"])
-    func tallies(count: String, rows: String) throws {
+    func refusesImpossibleTally(count: String, rows: String) throws {
         try create()
         try Shell.run(
             "UPDATE _roost_tallies SET count = \(count), sum = \(count) WHERE kind <> 'generation' AND \(rows)",
@@ -124,7 +124,7 @@ struct ChecksumTests {
     }
 
     @Test("a commit that would count below zero is refused")
-    func negativeTally() throws {
+    func refusesNegativeTally() throws {
         try create()
         try Shell.run("UPDATE _roost_tallies SET count = 0 WHERE kind = 'entity'", on: directory.file("a"))
         let store = try open()
@@ -150,7 +150,7 @@ struct ChecksumTests {
     @Test(
         "rows and links are never read out of order from exchanged pages",
         arguments: ["Track", "Album_similar"])
-    func exchangedPages(table: String) throws {
+    func keepsOrderOfExchangedPages(table: String) throws {
         try create(count: 200, options: StoreOptions(typeOptions: ["pageSizeBytes": "512"]))
         try exchangePages(of: table)
         let damaged = try open(StoreOptions(isReadOnly: true))
@@ -187,7 +187,7 @@ struct ChecksumTests {
     }
 
     @Test("a check reports a value above maximumValueBytes and examines the rest")
-    func largeValue() throws {
+    func reportsLargeValue() throws {
         let large = StoreOptions(typeOptions: ["maximumValueBytes": "\(4 << 20)"])
         try create(options: large)
         let store = try open(large)
@@ -220,7 +220,7 @@ struct ChecksumTests {
     // MARK: Accepting
 
     @Test("a row with an impossible key is damage and cannot be accepted", arguments: [-5, 0, Int.min])
-    func impossibleKeys(key: Int) throws {
+    func refusesImpossibleKey(key: Int) throws {
         try create()
         let store = try #require(try open() as? any ChangeAcceptingStore)
         try Shell.run("UPDATE Track SET title = 'edited' WHERE _id = 2", on: directory.file("a"))
@@ -238,7 +238,7 @@ struct ChecksumTests {
     }
 
     @Test("changes of another program are accepted only as they were shown")
-    func accept() throws {
+    func acceptsShownChanges() throws {
         try create()
         let path = directory.file("a")
         try Shell.run(
@@ -286,7 +286,7 @@ struct ChecksumTests {
             "UPDATE _roost_tallies SET count = -5 WHERE kind = 'entity'",
             "UPDATE Album_similar SET inverse_order = 4 WHERE source = 2",
         ])
-    func unacceptable(change: String) throws {
+    func refusesUnacceptableChange(change: String) throws {
         try create()
         try Shell.run("UPDATE Track SET title = 'fine' WHERE _id = 1; \(change)", on: directory.file("a"))
         let before = try directory.bytes("a")
@@ -299,7 +299,7 @@ struct ChecksumTests {
     }
 
     @Test("an index that differs from its table is damage and cannot be accepted")
-    func damagedIndex() throws {
+    func refusesDamagedIndex() throws {
         try create()
         let path = directory.file("a")
         try Shell.run("UPDATE Album SET title = 'edited' WHERE _id = 1", on: path)
@@ -329,7 +329,7 @@ struct ChecksumTests {
     }
 
     @Test("a store of format version 2 is read and written in that version")
-    func formatVersion2() throws {
+    func readsFormatVersion2() throws {
         try copyFixture()
         let store = try open()
         #expect(try store.metadata().formatVersion == 2)
@@ -358,7 +358,7 @@ struct ChecksumTests {
     }
 
     @Test("an SQLite store of a newer format is refused with its version number")
-    func newerFormat() throws {
+    func refusesNewerFormat() throws {
         try create()
         try Shell.run("PRAGMA user_version = 5", on: directory.file("a"))
         do {

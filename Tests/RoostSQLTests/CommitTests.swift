@@ -27,7 +27,7 @@ struct CommitTests {
     }
 
     @Test("a commit with stale versions lists the current records and writes nothing")
-    func conflict() throws {
+    func listsConflicts() throws {
         let (a, b, c) = (ObjectID("Album", key: 1), ObjectID("Album", key: 2), ObjectID("Album", key: 3))
         try store.change {
             try $0.insert(a, values: ["title": "a"])
@@ -52,7 +52,7 @@ struct CommitTests {
     }
 
     @Test("an update that keeps a polymorphic reference keeps the entity that it names")
-    func keptPolymorphicReference() throws {
+    func keepsPolymorphicReference() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Album", attributes: [AttributeDescription("price", type: .double)],
@@ -83,7 +83,7 @@ struct CommitTests {
     }
 
     @Test("an SQLite store deletes objects that another opening inserted")
-    func staleTallies() throws {
+    func deletesObjectsOfOtherOpening() throws {
         try store.change { try $0.insert(ObjectID("Album", key: 1), values: [:]) }
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         try other.change { changes in
@@ -98,7 +98,7 @@ struct CommitTests {
     }
 
     @Test("updates in reverse key order keep values and indexes of an SQLite store")
-    func indexedUpdates() throws {
+    func keepsIndexes() throws {
         let count: Int64 = 60
         func values(_ key: Int64, round: Int64) -> [String: Value] {
             // Depending on the key, the indexed length, the indexed album, both or neither change;
@@ -138,7 +138,7 @@ struct CommitTests {
     }
 
     @Test("conflicts are listed in the order of the change set")
-    func conflictOrder() throws {
+    func sortsConflicts() throws {
         let ids = [
             ObjectID("Track", key: 3), ObjectID("Album", key: 2), ObjectID("Track", key: 1), ObjectID("Album", key: 1),
         ]
@@ -148,7 +148,7 @@ struct CommitTests {
     }
 
     @Test("a key can be inserted once in a whole hierarchy")
-    func duplicate() throws {
+    func refusesKeyTwice() throws {
         try store.change { try $0.insert(ObjectID("Singer", key: 5), values: [:]) }
         #expect(try failure { try $0.insert(ObjectID("Drummer", key: 5), values: [:]) }.code == .duplicateObject)
         #expect(
@@ -161,7 +161,7 @@ struct CommitTests {
     @Test(
         "a commit that inserts an existing key names the object and inserts nothing",
         arguments: [0, 30, 59])
-    func takenKey(position: Int64) throws {
+    func namesExistingKey(position: Int64) throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 100 + position), values: ["name": "old"]) }
         let error = try failure { changes in
             for key in Int64(100)..<160 { try changes.insert(ObjectID("Tag", key: key), values: ["name": "new"]) }
@@ -172,7 +172,7 @@ struct CommitTests {
     }
 
     @Test("an existing key is reported before an existing unique value")
-    func takenKeyAndValue() throws {
+    func reportsKeyBeforeValue() throws {
         try store.change {
             try $0.insert(ObjectID("Singer", key: 1), values: ["name": "A"])
             try $0.insert(ObjectID("Singer", key: 2), values: ["name": "B"])
@@ -184,7 +184,7 @@ struct CommitTests {
     }
 
     @Test("two openings count each commit once, and failed commits not at all")
-    func tallies() throws {
+    func countsCommitsOnce() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions(model: store.model))
         defer { try? other.close() }
         var (key, generation) = (Int64(0), try store.change { $0.userMetadata = ["a": .int(1)] }.generation.number)
@@ -215,7 +215,7 @@ struct CommitTests {
     }
 
     @Test("a commit lists each collision of unique values, and may swap such values")
-    func constraints() throws {
+    func listsCollisions() throws {
         let (a, b) = (ObjectID("Singer", key: 1), ObjectID("Drummer", key: 2))
         try store.change {
             try $0.insert(a, values: ["name": "A", "voice": "alto"])
@@ -252,7 +252,7 @@ struct CommitTests {
     }
 
     @Test("links need both ends, move when added again, and vanish with an object")
-    func links() throws {
+    func keepsLinks() throws {
         let tags = RelationshipName("Album", name: "tags")
         let albums = RelationshipName("Tag", name: "albums")
         try store.change {
@@ -278,7 +278,7 @@ struct CommitTests {
     }
 
     @Test("links of a relationship that is its own inverse are read from both ends")
-    func reflexive() throws {
+    func readsReflexiveLinks() throws {
         let similar = RelationshipName("Album", name: "similar")
         try store.change {
             for key in 1...3 { try $0.insert(ObjectID("Album", key: Int64(key)), values: [:]) }
@@ -295,7 +295,7 @@ struct CommitTests {
     }
 
     @Test("a derived to-many relationship is read in the order of its places")
-    func derived() throws {
+    func readsDerivedLinksInOrder() throws {
         let tracks = RelationshipName("Album", name: "tracks")
         try store.change {
             try $0.insert(ObjectID("Album", key: 1), values: [:])
@@ -313,7 +313,7 @@ struct CommitTests {
     }
 
     @Test("each commit with a change raises the generation, and each update a version")
-    func versions() throws {
+    func raisesGeneration() throws {
         let id = ObjectID("Album", key: 1)
         #expect(try store.change { try $0.insert(id, values: [:]) }.generation.number == 1)
         #expect(try store.change { try $0.update(id, version: 1, values: ["year": 5]) }.generation.number == 2)
@@ -329,7 +329,7 @@ struct CommitTests {
     }
 
     @Test("reserved keys are never given twice, even by two openings")
-    func keys() throws {
+    func reservesKeysOnce() throws {
         let other = try SQLiteStoreType().open(directory.location("a"), options: StoreOptions())
         var given: Set<Int64> = []
         for round in 1...20 {
@@ -354,7 +354,7 @@ struct CommitTests {
     }
 
     @Test("an SQLite snapshot shows no later commits and throws closed after its end")
-    func snapshots() throws {
+    func snapshotKeepsState() throws {
         try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
         let snapshot = try store.snapshot()
         let cursor = try snapshot.records(of: "Tag", after: nil)
@@ -377,7 +377,7 @@ struct CommitTests {
     }
 
     @Test("records of a hierarchy are read by key, or by IDs in the requested order")
-    func reading() throws {
+    func readsByKeyAndID() throws {
         try store.change {
             for key in [5, 1, 9] { try $0.insert(ObjectID("Singer", key: Int64(key)), values: [:]) }
             for key in [2, 7] { try $0.insert(ObjectID("Drummer", key: Int64(key)), values: [:]) }

@@ -9,7 +9,7 @@ struct CompactionTests {
     private static let count: Int64 = 60_000
 
     @Test("compacting an SQLite file that gets a second name is refused")
-    func otherName() throws {
+    func refusesSecondName() throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())

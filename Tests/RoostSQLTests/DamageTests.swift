@@ -10,7 +10,7 @@ struct DamageTests {
     /// Whatever happens to a file, the answer is an error of ours, the right data, or a finding;
     /// never a signal.
     @Test("a damaged SQLite file gives an error, a finding or the right data", arguments: 0..<4)
-    func damage(part: Int) throws {
+    func survivesDamage(part: Int) throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let store = try type.create(

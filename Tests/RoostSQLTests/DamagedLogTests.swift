@@ -46,7 +46,7 @@ struct DamagedLogTests {
     }
 
     @Test("a flipped bit that hides acknowledged commits is refused, and nothing is changed")
-    func refused() throws {
+    func refusesFlippedBit() throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
         var random = SeededRandom(3)
@@ -101,7 +101,7 @@ struct DamagedLogTests {
 
     @Test(
         "a damaged log is refused even when several openers come at once", arguments: [true, false])
-    func openedAtOnce(isReadOnly: Bool) throws {
+    func refusesForEachOpener(isReadOnly: Bool) throws {
         let (log, ends) = try leaveLog()
         let file = try directory.bytes("w")
         var damaged = log
@@ -135,7 +135,7 @@ struct DamagedLogTests {
     }
 
     @Test("a flipped bit in the salts of a log's last commit is refused")
-    func salts() throws {
+    func refusesFlippedSalts() throws {
         let (log, ends) = try leaveLog()
         for offset in 8..<16 {
             var damaged = log
@@ -148,7 +148,7 @@ struct DamagedLogTests {
     }
 
     @Test("a log of zeros causes no notice and no finding")
-    func zeros() throws {
+    func ignoresZeros() throws {
         _ = try leaveLog()
         try type.open(directory.location("w"), options: StoreOptions()).close()
         try put([UInt8](repeating: 0, count: 5000))
@@ -161,7 +161,7 @@ struct DamagedLogTests {
     }
 
     @Test("two writers may set or remove the unflushed mark of a store at once")
-    func marks() throws {
+    func marksAtOnce() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
         let connections = try (0..<2).map { _ in
@@ -183,7 +183,7 @@ struct DamagedLogTests {
     }
 
     @Test("cutting a damaged log as the message advises recovers the earlier commits")
-    func advice() throws {
+    func recoversAsAdvised() throws {
         let (log, ends) = try leaveLog()
         var damaged = log
         damaged[ends[1] + 100] ^= 1
@@ -201,7 +201,7 @@ struct DamagedLogTests {
     }
 
     @Test("a torn or damaged last commit in a log is a notice and a warning")
-    func unfinished() throws {
+    func warnsOfTornCommit() throws {
         let (log, ends) = try leaveLog()
         for (bytes, comment) in [
             (Array(log[..<(ends[5] - 30)]), "cut"),
@@ -220,7 +220,7 @@ struct DamagedLogTests {
     }
 
     @Test("a reader reports that file and log belong together, and changes neither")
-    func belonging() throws {
+    func keepsFileAndLogTogether() throws {
         let (log, _) = try leaveLog()
         let file = try directory.bytes("w")
         for _ in 0..<2 {
@@ -240,7 +240,7 @@ struct DamagedLogTests {
     }
 
     @Test("a reader removes a log that the file already contains")
-    func moved() throws {
+    func removesMovedLog() throws {
         let (log, _) = try leaveLog()
         let store = try type.open(directory.location("w"), options: StoreOptions())
         try store.close()
@@ -257,7 +257,7 @@ struct DamagedLogTests {
     }
 
     @Test("damage to an unflushed log is a notice until a flushing writer has opened it")
-    func unflushed() throws {
+    func noticesUnflushedDamage() throws {
         let (log, ends) = try leaveLog("w", options: ["synchronous": "normal"])
         var damaged = log
         damaged[ends[2] + 100] ^= 1
@@ -294,7 +294,7 @@ struct DamagedLogTests {
     }
 
     @Test("a writer that closes beside a reader moves the log into the file")
-    func closingBesideReader() throws {
+    func closesBesideReader() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
@@ -314,7 +314,7 @@ struct DamagedLogTests {
     @Test(
         "a log kept for an older snapshot is reported to the next reader"
     )
-    func closingBesideOldSnapshot() throws {
+    func closesBesideOldSnapshot() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
@@ -341,7 +341,7 @@ struct DamagedLogTests {
     }
 
     @Test("a writer that closes beside a snapshot of the newest state leaves no log")
-    func closingBesideNewSnapshot() throws {
+    func closesBesideNewSnapshot() throws {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         try insert(1...3, into: writer)
@@ -371,7 +371,7 @@ struct SQLiteFileLockTests {
     }
 
     @Test("read locks on an SQLite file exclude writers, and a writer excludes them")
-    func exclusion() throws {
+    func excludesWriters() throws {
         let path = directory.file("s")
         #expect(!SQLiteFileLock.isHeld(at: path))
         var locks = try (0..<20).compactMap { _ in try SQLiteFileLock.forReading(path) }
@@ -396,7 +396,7 @@ struct SQLiteFileLockTests {
     }
 
     @Test("readers opened beside an SQLite writer keep no handles", .enabled(if: openHandleCount("/proc/self/fd") >= 0))
-    func handles() throws {
+    func keepsNoHandles() throws {
         let path = directory.file("s")
         let writer = try type.open(directory.location("s"), options: StoreOptions())
         func open() throws {

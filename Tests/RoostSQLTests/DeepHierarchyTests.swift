@@ -24,7 +24,7 @@ struct DeepHierarchyTests {
     }
 
     @Test("the reading plan of an entity is created on first use")
-    func plans() throws {
+    func createsPlansOnDemand() throws {
         let model = try model()
         let schema = try SQLSchema(model, dialect: SQLiteDialect())
         #expect(schema.reading.count == Self.levelCount && schema.reading.madeCount == 0)
@@ -38,7 +38,7 @@ struct DeepHierarchyTests {
     }
 
     @Test("objects at each level of a deep hierarchy are inserted, read and updated")
-    func objects() throws {
+    func storesObjectsAtEachLevel() throws {
         let directory = try TemporaryDirectory()
         let (type, location, model) = (SQLiteStoreType(), directory.location("s"), try model())
         try type.create(location, model: model, options: StoreOptions()).close()

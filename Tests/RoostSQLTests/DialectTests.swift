@@ -28,7 +28,7 @@ struct DialectTests {
     ]
 
     @Test("no string in the sources of the SQL engine is specific to SQLite")
-    func sources() throws {
+    func hasNoSQLiteWords() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/Engines/RoostSQL")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
@@ -48,7 +48,7 @@ struct DialectTests {
     }
 
     @Test("a schema uses the types, parameters and name limits of its dialect")
-    func schema() throws {
+    func followsDialect() throws {
         let schema = try SQLSchema(try Models.music(), dialect: LeastDialect())
         for item in schema.items {
             #expect(item.name.utf8.count <= 63)
@@ -65,7 +65,7 @@ struct DialectTests {
     }
 
     @Test("a schema of SQLite has a partial index for a subentity's constraint")
-    func partialIndexes() throws {
+    func usesPartialIndexes() throws {
         let schema = try SQLSchema(try Models.music(), dialect: SQLiteDialect())
         #expect(schema.indexes.count { $0.sql.hasPrefix("CREATE UNIQUE") } > 1)
         #expect(schema.indexes.contains { $0.sql.contains(" WHERE _entity IN (") })

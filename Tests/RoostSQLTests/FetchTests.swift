@@ -211,7 +211,7 @@ struct FetchTests {
     }
 
     @Test("random fetches from an SQLite store equal a scan of its records")
-    func equivalence() throws {
+    func equalsScan() throws {
         let directory = try TemporaryDirectory()
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
@@ -242,7 +242,7 @@ struct FetchTests {
     }
 
     @Test("predicates with thousands of terms or 150 levels equal a scan")
-    func large() throws {
+    func answersLargePredicates() throws {
         let directory = try TemporaryDirectory()
         var random = SeededRandom(1)
         let store = try Self.filled(directory, using: &random)

@@ -48,7 +48,7 @@ struct ForeignProgramTests {
     }
 
     @Test("an impossible tally in an SQLite store is damage", arguments: ["9223372036854775807", "-1"])
-    func tallies(count: String) throws {
+    func refusesImpossibleTally(count: String) throws {
         try create("a").close()
         try Shell.run("UPDATE _roost_tallies SET count = \(count) WHERE kind = 'entity'", on: directory.file("a"))
         let error = code {
@@ -59,7 +59,7 @@ struct ForeignProgramTests {
     }
 
     @Test("an SQLite store refuses commits and loads after the highest generation")
-    func highestGeneration() throws {
+    func refusesAfterHighestGeneration() throws {
         try create("a").close()
         // 2^64 - 2, as the bits of a signed number.
         try Shell.run("UPDATE _roost_tallies SET count = -2 WHERE kind = 'generation'", on: directory.file("a"))
@@ -84,7 +84,7 @@ struct ForeignProgramTests {
     }
 
     @Test("reading the file of an open SQLite store releases none of its locks")
-    func locksStay() throws {
+    func keepsLocks() throws {
         let store = try create("a")
         let path = directory.file("a")
         for _ in 0..<100 {
@@ -109,7 +109,7 @@ struct ForeignProgramTests {
     }
 
     @Test("rows that a shell writes beside an open store are accepted on request")
-    func sideBySide() throws {
+    func acceptsRowsBesideShell() throws {
         let store = try create("a", options: StoreOptions().with { $0.acceptsChanges = true })
         let path = directory.file("a")
         for round in Int64(0)..<5 {
@@ -124,7 +124,7 @@ struct ForeignProgramTests {
     }
 
     @Test("rows edited by a shell are read on request, and a check reports each")
-    func edits() throws {
+    func reportsEdits() throws {
         try create("a", count: 6).close()
         let path = directory.file("a")
         try Shell.run(
@@ -156,7 +156,7 @@ struct ForeignProgramTests {
     }
 
     @Test("an object that does not exist has no links, whatever refers to its key")
-    func dangling() throws {
+    func hasNoLinksOfMissingObject() throws {
         let (album, singer) = (ObjectID("Album", key: 1), ObjectID("Singer", key: 1))
         let (tracks, songs) = (RelationshipName("Album", name: "tracks"), RelationshipName("Person", name: "tracks"))
         let (tags, similar) = (RelationshipName("Album", name: "tags"), RelationshipName("Album", name: "similar"))
@@ -183,7 +183,7 @@ struct ForeignProgramTests {
     }
 
     @Test("a checkpoint leaves no frames in the log for another program's checkpoint")
-    func nothingLeftToMove() throws {
+    func leavesNoFrames() throws {
         let store = try create("a")
         try store.change { changes in
             for key in Int64(10)..<1_800 {

@@ -32,7 +32,7 @@ struct GuardTests {
             "SELECT load_extension('x')", "SELECT randomblob(10)", "SELECT printf('%1000d', 1)", "VACUUM",
             "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c", "SAVEPOINT s",
         ])
-    func authority(sql: String) throws {
+    func refusesOtherStatements(sql: String) throws {
         let writer = try connect()
         let reader = try connect(.readOnly)
         for connection in [writer, reader] {
@@ -45,7 +45,7 @@ struct GuardTests {
     }
 
     @Test("rowTimeoutSeconds limits the time for one row, not for a statement")
-    func rowTimeout() throws {
+    func limitsTimeForRow() throws {
         var settings = try SQLiteSettings(StoreOptions())
         #expect(settings.rowTimeout == .seconds(300))
         settings.rowTimeout = .milliseconds(20)
@@ -73,7 +73,7 @@ struct GuardTests {
     }
 
     @Test("each limit of an SQLite connection accepts its maximum and refuses more")
-    func limits() throws {
+    func appliesLimits() throws {
         let connection = try connect(.readWrite, options: ["maximumValueBytes": "1048576"])
         try connection.allow(.everything)
         func list(_ count: Int, _ separator: String = ", ", _ item: (Int) -> String) -> String {
@@ -109,7 +109,7 @@ struct GuardTests {
     }
 
     @Test("the memory of SQLite is counted and can be limited")
-    func memory() throws {
+    func limitsMemory() throws {
         let connection = try connect()
         #expect(sqlite3_memory_used() > 0)
         let before = SQLiteStoreType.limitMemory(toByteCount: 16 << 30)
@@ -120,7 +120,7 @@ struct GuardTests {
     }
 
     @Test("counting of SQLite's memory can be stopped only before SQLite is used")
-    func memoryWithoutCounting() async {
+    func stopsCountingMemory() async {
         await #expect(processExitsWith: .success) {
             let isStopped = SQLiteStoreType.stopCountingMemory()
             let directory = try TemporaryDirectory()
@@ -140,7 +140,7 @@ struct GuardTests {
     }
 
     @Test("a checkpoint moves nothing while another connection writes")
-    func checkpoint() throws {
+    func checkpointsAfterWriter() throws {
         let writer = try connect()
         for key in 1...50 {
             try writer.execute("INSERT INTO Note (_id, _entity, _version, _checksum) VALUES (\(key), 0, 1, 0)")
@@ -163,7 +163,7 @@ struct GuardTests {
     }
 
     @Test("a checkpoint keeps the log until readers of older states finish")
-    func checkpointBesideReader() throws {
+    func checkpointsAfterReader() throws {
         let writer = try connect()
         let reader = try connect(.readOnly)
         try writer.execute("INSERT INTO Note (_id, _entity, _version, _checksum) VALUES (1, 0, 1, 0)")

@@ -123,7 +123,7 @@ struct IndexUseTests {
             ),
             ("count", FetchRequest("Album", where: .greater("tracks.@count", than: 3)), ["Track_album_index"]),
         ] as [(String, FetchRequest, [String])])
-    func search(name: String, request: FetchRequest, indexes: [String]) throws {
+    func searchesIndex(name: String, request: FetchRequest, indexes: [String]) throws {
         let plan = try plan(request)
         let used = plan.access.compactMap { access -> String? in if case .index(let name) = access { name } else { nil }
         }
@@ -135,7 +135,7 @@ struct IndexUseTests {
     }
 
     @Test("a to-many condition without limit is evaluated once for all objects")
-    func atOnce() throws {
+    func evaluatesConditionOnce() throws {
         let condition = Self.any(["tracks", "title"], .contains, "a")
         for predicate: Predicate in [
             condition,
@@ -159,7 +159,7 @@ struct IndexUseTests {
     }
 
     @Test("a condition on object IDs searches the keys of the table")
-    func keys() throws {
+    func searchesKeys() throws {
         let ids = (1...2000).map { Expression.constant(.objectID(ObjectID("Album", key: $0))) }
         for predicate: Predicate in [
             .comparison(.init(left: .evaluatedObject, operator: .equal, right: ids[0])),
@@ -170,7 +170,7 @@ struct IndexUseTests {
     }
 
     @Test("a fetch plan shows its statement without values, and which conditions it decides")
-    func parts() throws {
+    func explainsParts() throws {
         let sum = Predicate.comparison(
             .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .greater, right: .constant(3)))
         let plan = try plan(

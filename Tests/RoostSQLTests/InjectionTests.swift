@@ -39,7 +39,7 @@ struct InjectionTests {
     }()
 
     @Test("hostile texts find the same objects in SQL as in memory, with each operator")
-    func values() throws {
+    func findsHostileTexts() throws {
         #expect(Self.texts.count == 300 && Set(Self.texts.map { Array($0.utf8) }).count == 300)
         let directory = try TemporaryDirectory()
         let model = try Models.note()
@@ -89,7 +89,7 @@ struct InjectionTests {
     }
 
     @Test("hostile texts work as names of entities, attributes, relationships and variables")
-    func names() throws {
+    func acceptsHostileNames() throws {
         let directory = try TemporaryDirectory()
         let names = Self.nameTexts
         var parent = EntityDescription(

@@ -59,7 +59,7 @@ struct KeptLogTests {
     }
 
     @Test("a checkpoint keeps the log's file for later commits, and closing removes it")
-    func reuse() throws {
+    func reusesLogFile() throws {
         let store = try create()
         try insert(50, from: 1, into: store)
         let length = try directory.bytes("a-wal").count
@@ -75,7 +75,7 @@ struct KeptLogTests {
     }
 
     @Test("a log of more than 8 MiB is truncated by its checkpoint")
-    func large() throws {
+    func truncatesLargeLog() throws {
         let store = try create()
         try store.change { changes in
             for key in Int64(1)...300 {
@@ -88,7 +88,7 @@ struct KeptLogTests {
     }
 
     @Test("a crash between a checkpoint and the next commit leaves one of both states")
-    func crash() throws {
+    func survivesCrash() throws {
         let store = try create()
         var count: Int64 = 0
         // The first checkpoint after the store was made is the first thing that lengthens the
@@ -120,7 +120,7 @@ struct KeptLogTests {
     }
 
     @Test("no commit is lost beside another program's constant checkpoints", .enabled(if: Shell.path != nil))
-    func besideCheckpoints() throws {
+    func keepsCommitsBesideCheckpoints() throws {
         let store = try create(["synchronous": "normal"])
         try insert(1, from: 1, into: store)
         let shell = Process()

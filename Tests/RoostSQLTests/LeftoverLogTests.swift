@@ -56,7 +56,7 @@ struct LeftoverLogTests {
     }
 
     @Test("a log is recovered beside its own file and refused beside any other")
-    func exchanged() throws {
+    func refusesExchangedFile() throws {
         try crash("a", keys: 1...40, more: 41...45)
         try crash("b", keys: 1...41, more: 42...46)
         let log = try directory.bytes("a-wal")
@@ -99,7 +99,7 @@ struct LeftoverLogTests {
     @Test(
         "a foreign log is neither applied nor removed by any use of the store",
         arguments: Use.allCases)
-    func untouched(use: Use) throws {
+    func leavesForeignLog(use: Use) throws {
         try crash("a", keys: 1...40, more: 41...45)
         try crash("b", keys: 1...41, more: 42...46)
         let (file, log) = (try directory.bytes("b-before"), try directory.bytes("a-wal"))
@@ -113,7 +113,7 @@ struct LeftoverLogTests {
     }
 
     @Test("the own log of a store is recovered, or removed with the store", arguments: Use.allCases)
-    func own(use: Use) throws {
+    func recoversOwnLog(use: Use) throws {
         try crash("a", keys: 1...40, more: 41...45)
         for name in ["before", "after"] {
             try directory.write(try directory.bytes("a-\(name)"), to: "right")
@@ -128,7 +128,7 @@ struct LeftoverLogTests {
     }
 
     @Test("destroying a damaged SQLite store removes its log")
-    func damaged() throws {
+    func destroysWithLog() throws {
         try crash("a", keys: 1...40, more: 41...45)
         var file = try directory.bytes("a-before")
         for offset in 100..<file.count { file[offset] = 0x55 }
@@ -139,7 +139,7 @@ struct LeftoverLogTests {
     }
 
     @Test("a log beside a rollback journal is refused, and both are kept")
-    func beside() throws {
+    func refusesBesideJournal() throws {
         try crash("a", keys: 1...40, more: 41...45)
         try directory.write(try directory.bytes("a-wal"), to: "a-before-wal")
         var journal = [UInt8](repeating: 0, count: 512)
@@ -160,7 +160,7 @@ struct LeftoverLogTests {
     }
 
     @Test("a backup that is older than the beginning of a log is refused")
-    func olderBackup() throws {
+    func refusesOlderBackup() throws {
         let store = try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions())
         try insert(1...10, into: store)
         try store.close()

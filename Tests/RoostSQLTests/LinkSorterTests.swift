@@ -34,7 +34,7 @@ struct LinkSorterTests {
     }
 
     @Test("links in table order, or out of order only within lists, pass at once")
-    func inOrder() throws {
+    func passesInOrder() throws {
         let pairs = (Int64(0)..<20_000).map { (source: $0 / 10 + 1, place: $0 % 10 + 1) }
         let links = pairs.map { Link($0.source, $0.place) }
         let sorted = try sort(links, batchCount: 4096)
@@ -47,7 +47,7 @@ struct LinkSorterTests {
     }
 
     @Test("the link sorter returns links of any order in table order", arguments: [1, 7, 300, 5000], [0, 70_000])
-    func anyOrder(batchCount: Int, relationship: Int) throws {
+    func sortsAnyOrder(batchCount: Int, relationship: Int) throws {
         var random = SeededRandom(UInt64(batchCount))
         // Keys of one to eight bytes, and places that are negative, 0 or large.
         var keys: Set<Int64> = [1, 255, 256, .max, .max - 1]
@@ -72,7 +72,7 @@ struct LinkSorterTests {
     }
 
     @Test("the link sorter has a separate order for each relationship")
-    func relationships() throws {
+    func sortsEachRelationship() throws {
         let sorter = SQLLinkSorter(relationshipCount: 2, directories: [])
         var (direct, waiting) = ([0: [Link](), 1: []], [0: [Link](), 1: []])
         for (relationship, source) in [(0, 5), (1, 3), (0, 6), (1, 2), (0, 4), (1, 1)] as [(Int, Int64)] {
@@ -114,7 +114,7 @@ struct LinkSorterTests {
     }
 
     @Test("a load gives the same links in whatever order they come", arguments: [true, false])
-    func loading(isUnpublished: Bool) throws {
+    func loadsInAnyOrder(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var digests: [StoreDigest] = []
         for (index, links) in [Self.links, Self.byTag, Self.links.reversed()].enumerated() {
@@ -132,7 +132,7 @@ struct LinkSorterTests {
     }
 
     @Test("a load refuses a link that occurs twice", arguments: [0, 2500])
-    func duplicates(index: Int) throws {
+    func refusesRepeatedLink(index: Int) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions().with { $0.isUnpublished = true }
@@ -145,7 +145,7 @@ struct LinkSorterTests {
     }
 
     @Test("a load cancelled while it inserts waiting links leaves nothing", arguments: [true, false])
-    func cancelling(isUnpublished: Bool) throws {
+    func cancelsWhileInserting(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(),
@@ -163,7 +163,7 @@ struct LinkSorterTests {
     }
 
     @Test("building the indexes of a load has no row timeout")
-    func timeLimit() throws {
+    func buildsIndexesWithoutTimeout() throws {
         let directory = try TemporaryDirectory()
         let note = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -45,7 +45,7 @@ struct LoadingTests {
     }
 
     @Test("a load into an SQLite store gives the same content as commits", arguments: [true, false])
-    func digest(isUnpublished: Bool) throws {
+    func equalsCommits(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let (type, model) = (SQLiteStoreType(), try Models.music())
         let (records, links) = try Self.batches(model)
@@ -85,7 +85,7 @@ struct LoadingTests {
     }
 
     @Test("an abandoned SQLite load leaves nothing, and the store remains usable", arguments: [true, false])
-    func abandon(isUnpublished: Bool) throws {
+    func abandonsLoad(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -113,7 +113,7 @@ struct LoadingTests {
     }
 
     @Test("a cancelled load stops building its index", arguments: [true, false])
-    func cancelledIndex(isUnpublished: Bool) throws {
+    func cancelsIndexing(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         var note = EntityDescription("Note", attributes: [AttributeDescription("number", type: .integer64)])
         note.fetchIndexes = [FetchIndexDescription("byNumber", on: "number")]
@@ -154,7 +154,7 @@ struct LoadingTests {
     }
 
     @Test("an SQLite store is unusable after a load that cannot be undone")
-    func abandonFailing() throws {
+    func becomesUnusable() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -173,7 +173,7 @@ struct LoadingTests {
     }
 
     @Test("an SQLite store that a failed load emptied can be destroyed")
-    func destroyEmptied() throws {
+    func destroysEmptiedStore() throws {
         let directory = try TemporaryDirectory()
         let store = try #require(
             try SQLiteStoreType().create(
@@ -193,7 +193,7 @@ struct LoadingTests {
     }
 
     @Test("a key reserved before an abandoned load is not given out again")
-    func keysAfterAbandoning() throws {
+    func keepsReservedKeys() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -213,7 +213,7 @@ struct LoadingTests {
     }
 
     @Test("a load into an SQLite store names both objects with an equal unique value", arguments: [true, false])
-    func duplicateValue(isUnpublished: Bool) throws {
+    func namesEqualValues(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -241,7 +241,7 @@ struct LoadingTests {
     }
 
     @Test("a load into an SQLite store refuses a duplicate key and then throws closed", arguments: [true, false])
-    func duplicateKey(isUnpublished: Bool) throws {
+    func refusesDuplicateKey(isUnpublished: Bool) throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(
@@ -258,7 +258,7 @@ struct LoadingTests {
     }
 
     @Test("a load into a published store is invisible to snapshots and blocks writers")
-    func isolation() throws {
+    func isolatesLoad() throws {
         let directory = try TemporaryDirectory()
         let model = try Models.music()
         let store = try SQLiteStoreType().create(

@@ -62,7 +62,7 @@ struct ModelChangeTests {
     }
 
     @Test("a model change keeps rows as declared, rewrites others and closes the store")
-    func change() throws {
+    func keepsDeclaredRows() throws {
         let store = try create()
         let new = try model([], [AttributeDescription("colour", type: .integer32)])
         let change = try #require(try store.beginModelChange(to: new, keeping: try kept("Song", of: new)))
@@ -86,7 +86,7 @@ struct ModelChangeTests {
     }
 
     @Test("a model change rewrites rows declared as kept if their table differs")
-    func cannotStay() throws {
+    func rewritesDifferentRows() throws {
         let store = try create()
         let new = try model([AttributeDescription("length", type: .double)])
         let hierarchies = try kept("Song", "Mood", of: new).hierarchies
@@ -102,7 +102,7 @@ struct ModelChangeTests {
     }
 
     @Test("a model change rewrites columns of another type and swapped link tables")
-    func namesAlone() throws {
+    func rewritesDifferentColumns() throws {
         func model(_ title: AttributeType) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -146,7 +146,7 @@ struct ModelChangeTests {
     }
 
     @Test("a model change keeps the UUID and user metadata of the store")
-    func identity() throws {
+    func keepsIdentity() throws {
         let store = try create()
         try store.change { $0.userMetadata["owner"] = .some(.string("me")) }
         let before = try store.metadata()
@@ -186,7 +186,7 @@ struct ModelChangeTests {
     }
 
     @Test("a store whose model change cannot begin can be opened by others", arguments: [true, false])
-    func cannotBegin(isWriting: Bool) throws {
+    func admitsOthersAfterFailure(isWriting: Bool) throws {
         try create().close()
         let foreign = try SQLiteConnection(directory.file("a"), .readWrite, try SQLiteSettings(StoreOptions()))
         try foreign.execute("CREATE TABLE zebra (a)")
@@ -212,7 +212,7 @@ struct ModelChangeTests {
     }
 
     @Test("an abandoned, released or incomplete model change changes no byte", arguments: 0..<4)
-    func abandoned(way: Int) throws {
+    func changesNothingIfAbandoned(way: Int) throws {
         try create().close()
         let before = try directory.bytes("a")
         let store = try #require(
@@ -240,7 +240,7 @@ struct ModelChangeTests {
     }
 
     @Test("a model change is busy while another connection has the store open")
-    func busy() throws {
+    func busyBesideConnection() throws {
         try create().close()
         let options = StoreOptions(timeoutSeconds: 0)
         let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)

@@ -41,7 +41,7 @@ struct OpeningTests {
     }
 
     @Test("a closed SQLite store is one file with a lock file and keeps its commits")
-    func closing() throws {
+    func closesToOneFile() throws {
         let store = try create("a")
         #expect(try directory.names.contains("a-wal"))
         let uuid = try store.metadata().storeUUID
@@ -59,7 +59,7 @@ struct OpeningTests {
     }
 
     @Test("a file that is not a matching SQLite store is refused and unchanged")
-    func refusals() throws {
+    func refusesOtherFiles() throws {
         let store = try create("a")
         try store.close()
         let open = { (name: String) in
@@ -112,7 +112,7 @@ struct OpeningTests {
             "CREATE UNIQUE INDEX x ON Note(text)", "DROP TABLE _roost_keys", "CREATE VIRTUAL TABLE x USING fts5(a)",
             "DROP TABLE Note; CREATE VIEW Note AS SELECT 1 AS _id",
         ])
-    func hostileSchema(sql: String) throws {
+    func refusesForeignSchema(sql: String) throws {
         try create("a").close()
         try tool(sql, on: "a")
         let before = try directory.bytes("a")
@@ -121,7 +121,7 @@ struct OpeningTests {
     }
 
     @Test("tables and plain indexes of other programs in a store are accepted")
-    func tolerance() throws {
+    func acceptsForeignTables() throws {
         try create("a").close()
         try tool(
             "CREATE TABLE mine(a); CREATE INDEX mine_too ON Note(text); CREATE UNIQUE INDEX u ON mine(a); ANALYZE",
@@ -216,7 +216,7 @@ struct OpeningTests {
     }
 
     @Test("text in an SQLite store is refused exactly if it is not UTF-8")
-    func invalidText() throws {
+    func refusesInvalidText() throws {
         let store = try create("a", count: 1)
         try store.close()
         let samples: [[UInt8]] = [
@@ -253,7 +253,7 @@ struct OpeningTests {
     }
 
     @Test("a log left by a crash is recovered by writers, and readers change nothing")
-    func crash() throws {
+    func recoversLog() throws {
         let store = try create("a")
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "b" + name.dropFirst()) }
         for name in ["a", "a-wal"] { try directory.write(try directory.bytes(name), to: "c" + name.dropFirst()) }
@@ -275,7 +275,7 @@ struct OpeningTests {
     }
 
     @Test("an incomplete transaction of another program is rolled back by a writer only")
-    func hotJournal() throws {
+    func rollsBackForeignTransaction() throws {
         try create("a").close()
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
@@ -302,7 +302,7 @@ struct OpeningTests {
     }
 
     @Test("a rollback journal of another store or state is refused and kept")
-    func foreignJournal() throws {
+    func refusesForeignJournal() throws {
         try create("a").close()
         try create("b", count: 3).close()
         let older = try directory.bytes("a")
@@ -335,7 +335,7 @@ struct OpeningTests {
     }
 
     @Test("a reader of an SQLite store changes no byte and cannot write")
-    func readOnly() throws {
+    func changesNothingWhenReadOnly() throws {
         try create("a").close()
         let before = try directory.bytes("a")
         let reader = try type.open(directory.location("a"), options: StoreOptions(isReadOnly: true))
@@ -350,7 +350,7 @@ struct OpeningTests {
     }
 
     @Test("two openings of an SQLite store see each other's commits and writes")
-    func twoOpeners() throws {
+    func sharesStore() throws {
         let one = try create("a", count: 1)
         let two = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 0.05))
         try two.change { try $0.update(ObjectID("Note", key: 1), version: 1, values: ["text": "two"]) }
@@ -371,7 +371,7 @@ struct OpeningTests {
     }
 
     @Test("many threads write to and read an SQLite store at once")
-    func threads() async throws {
+    func worksOnThreads() async throws {
         let store = try create("a", count: 1)
         let other = try type.open(directory.location("a"), options: StoreOptions(timeoutSeconds: 60))
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -397,7 +397,7 @@ struct OpeningTests {
     }
 
     @Test("the log of an SQLite store stays small over many large commits")
-    func checkpoints() throws {
+    func limitsLog() throws {
         let store = try create("a")
         let text = Value.string(String(repeating: "x", count: 100_000))
         for version in UInt32(1)...200 {
@@ -409,7 +409,7 @@ struct OpeningTests {
     }
 
     @Test("overlapping readers do not make the log grow without limit")
-    func overlappingReaders() throws {
+    func limitsLogBesideReaders() throws {
         let store = try create("a")
         let (isOver, failure) = (Mutex(false), Mutex<(any Error)?>(nil))
         // Threads, not tasks: a task that blocks in a commit could keep the writer's task from
@@ -451,7 +451,7 @@ struct OpeningTests {
     }
 
     @Test("an SQLite file replaced while open is noticed before a write")
-    func replaced() throws {
+    func noticesReplacement() throws {
         let store = try create("a")
         try create("b", count: 2).close()
         try FileManager.default.removeItem(atPath: directory.file("a"))
@@ -461,7 +461,7 @@ struct OpeningTests {
     }
 
     @Test("replacing or destroying an SQLite store removes its log")
-    func replace() throws {
+    func replacesStore() throws {
         let old = try create("a", count: 3)
         try create("b", count: 5).close()
         #expect(
@@ -495,7 +495,7 @@ struct OpeningTests {
             "order", "select", "a\"; DROP TABLE _roost_keys; --", "_roost_keys", "sqlite_x", "Nöte", "a'b", "rowid",
             "_id", "%s?1",
         ])
-    func names(name: String) throws {
+    func acceptsSQLNames(name: String) throws {
         let model: ManagedObjectModel
         do throws(StoreError) {
             model = try ManagedObjectModel(
@@ -521,7 +521,7 @@ struct OpeningTests {
     @Test(
         "a store can have a file name that SQLite would interpret",
         arguments: [":memory:", "file:a?mode=memory", "a b%20c"])
-    func paths(name: String) throws {
+    func acceptsSpecialPaths(name: String) throws {
         let store = try create(name)
         try store.close()
         #expect(try directory.names.sorted() == [name, name + ".lock"].sorted())
@@ -531,7 +531,7 @@ struct OpeningTests {
         @Test(
             "an SQLite store in a read-only directory is read until another process changes it",
             .enabled(if: geteuid() == 0), arguments: [true, false])
-        func readOnlyDirectory(canLock: Bool) throws {
+        func readsInReadOnlyDirectory(canLock: Bool) throws {
             let store = try create("a", count: 3_000)
             try store.close()
             let names = try directory.names

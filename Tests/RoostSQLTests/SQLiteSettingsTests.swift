@@ -29,7 +29,7 @@ struct SQLiteSettingsTests {
             ("trusted_schema", .integer(0)), ("encoding", .text("UTF-8")), ("page_size", .integer(4096)),
             ("application_id", .integer(0x526F_7374)), ("user_version", .integer(3)), ("auto_vacuum", .integer(0)),
         ] as [(String, SQLValue)])
-    func pragma(name: String, value: SQLValue) throws {
+    func setsPragma(name: String, value: SQLValue) throws {
         let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
         let found = try connection.withStatement("PRAGMA \(name)") { (statement) throws(StoreError) -> SQLValue in
             try statement.step() ? try statement.value(at: 0) : .null
@@ -40,7 +40,7 @@ struct SQLiteSettingsTests {
     }
 
     @Test("a connection to an SQLite store has the required configuration and limits")
-    func configuration() throws {
+    func setsConfigurationAndLimits() throws {
         let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
         for (option, isOn) in [
             (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -58,7 +58,7 @@ struct SQLiteSettingsTests {
     }
 
     @Test("a connection with the option synchronous=normal does not flush each commit")
-    func normalSynchronous() throws {
+    func acceptsNormalSynchronous() throws {
         let normal = try SQLiteDatabase.connect(
             directory.file("a"), try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])), .readWrite)
         #expect(try normal.integer("PRAGMA synchronous") == 1)
@@ -67,7 +67,7 @@ struct SQLiteSettingsTests {
     }
 
     @Test("a read-only SQLite connection refuses writes, attached databases and extensions")
-    func readOnly() throws {
+    func refusesChangesWhenReadOnly() throws {
         let reader = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
         #expect(try reader.integer("PRAGMA cell_size_check") == 0)
         #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
@@ -105,7 +105,7 @@ struct SQLiteConnectionTests {
             (SQLITE_MISMATCH, .internalInconsistency),
             (SQLITE_RANGE, .internalInconsistency),
         ])
-    func mapping(code: Int32, expected: StoreError.Code) {
+    func mapsResultCode(code: Int32, expected: StoreError.Code) {
         let error = StoreError.sqlite(SQLiteError(code: code), "Reading", path: "a")
         #expect(error.code == expected)
         #expect(error.message.contains("'a'"))
@@ -118,12 +118,12 @@ struct SQLiteConnectionTests {
             (Int32(24), StoreError.Code.outOfResources), (23, .outOfResources), (2, .notFound), (30, .readOnly),
             (13, .permissionDenied),
         ])
-    func openingErrors(systemCode: Int32, expected: StoreError.Code) {
+    func mapsOpeningError(systemCode: Int32, expected: StoreError.Code) {
         #expect(SQLiteError(code: SQLITE_CANTOPEN, systemCode: systemCode).storeCode == expected)
     }
 
     @Test("a value larger than maximumValueBytes is refused, and nothing is written")
-    func tooLarge() throws {
+    func refusesLargeValue() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(),
@@ -139,7 +139,7 @@ struct SQLiteConnectionTests {
     }
 
     @Test("an SQLite statement used after its connection closed throws closed")
-    func lifetime() throws {
+    func throwsAfterConnectionClosed() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())

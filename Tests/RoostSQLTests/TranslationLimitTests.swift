@@ -39,7 +39,7 @@ struct TranslationLimitTests {
     }
 
     @Test("nested subqueries of each depth find the same objects as in memory", arguments: 0..<8)
-    func subqueries(depth: Int) throws {
+    func nestsSubqueries(depth: Int) throws {
         try compare([
             Self.similar(depth, .keyPath(["similar"])) { $0 }, Self.similar(depth, .keyPath(["similar"])) { .not($0) },
             Self.similar(depth, .keyPath(["similar"])) { .or([.and([$0, .constant(true)]), .not(.not($0))]) },
@@ -48,7 +48,7 @@ struct TranslationLimitTests {
 
     @Test(
         "paths over many relationships find the same objects as in memory", arguments: [1, 3, 10, 15, 16, 17, 30, 70])
-    func paths(count: Int) throws {
+    func followsLongPaths(count: Int) throws {
         let names = Array(repeating: ["album", "tracks"], count: count).flatMap { $0 }
         // Returning to the same entity takes a to-many relationship, which multiplies the paths; so
         // this path has at most four steps.
@@ -77,7 +77,7 @@ struct TranslationLimitTests {
 
     @Test(
         "deeply nested conditions find the same objects as in memory", arguments: [1, 2, 3, 5, 8, 10, 12, 20, 50, 90])
-    func nesting(depth: Int) throws {
+    func nestsConditions(depth: Int) throws {
         let leaves: [Predicate] = [
             .equal("title", to: "a"),
             .comparison(
@@ -109,7 +109,7 @@ struct TranslationLimitTests {
     }
 
     @Test("conditions with many subselects find the same objects as in memory", arguments: [1, 15, 16, 17, 100, 1000])
-    func terms(count: Int) throws {
+    func joinsManyTerms(count: Int) throws {
         let terms = (0..<count).map { number -> Predicate in
             .comparison(
                 .init(
@@ -134,7 +134,7 @@ struct TranslationLimitTests {
     @Test(
         "lists of up to 100 000 values find the same objects as in memory",
         arguments: [0, 499, 501, 2100, 10_000, 100_000])
-    func lists(count: Int) throws {
+    func acceptsLongLists(count: Int) throws {
         let texts =
             (0..<max(0, count - 4)).map { Value.string("\(UnicodeScalar(UInt8($0 % 128)))\"\\\($0)") } + [
                 "a", "é", "\u{10FFFF}",

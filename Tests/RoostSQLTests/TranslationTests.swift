@@ -336,7 +336,7 @@ struct RandomPredicates {
 @Suite("Translation of requests to SQL")
 struct TranslationTests {
     @Test("random requests in SQL equal the evaluation of each record")
-    func equivalence() throws {
+    func equalsEvaluation() throws {
         let environment = ProcessInfo.processInfo.environment
         let seed = environment["ROOST_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
         let requestCount = environment["ROOST_REQUESTS"].flatMap { Int($0) } ?? 2500
@@ -379,7 +379,7 @@ struct TranslationTests {
     }
 
     @Test("a pattern that takes too long throws timedOut, and the next one works")
-    func deadline() throws {
+    func limitsPatternTime() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())
@@ -406,7 +406,7 @@ struct TranslationTests {
         .init(left: .keyPath(["tracks", "@sum", "length"]), operator: .notEqual, right: .constant(-7.5)))
 
     @Test("a fetch that filters after SQL throws closed when its snapshot closes")
-    func closing() throws {
+    func endsWithSnapshot() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())

@@ -47,7 +47,7 @@ struct ValueTests {
 
     @Test(
         "every bit of each value survives reopening an SQLite store", arguments: ["commit", "load", "unpublished load"])
-    func roundTrip(way: String) throws {
+    func keepsEveryBit(way: String) throws {
         let directory = try TemporaryDirectory()
         let type = SQLiteStoreType()
         let model = try Models.music()
@@ -85,7 +85,7 @@ struct ValueTests {
     }
 
     @Test("an update stores every bit of each value")
-    func update() throws {
+    func updatesEveryBit() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
@@ -103,7 +103,7 @@ struct ValueTests {
     }
 
     @Test("columns of an SQLite store are readable by any SQL tool")
-    func readable() throws {
+    func writesReadableColumns() throws {
         let directory = try TemporaryDirectory()
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.music(), options: StoreOptions())
@@ -134,7 +134,7 @@ struct ValueTests {
     }
 
     @Test("a table has short columns first, and columns without conditions last")
-    func columnOrder() throws {
+    func ordersColumns() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Base",

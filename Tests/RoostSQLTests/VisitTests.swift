@@ -45,7 +45,7 @@ struct VisitTests {
 
     @Test(
         "a fetch through an index costs what it finds; without one, the table")
-    func visits() throws {
+    func visitsWhatItFinds() throws {
         let sample = try Sample(count: Self.count)
         for (name, request) in Self.cheap {
             let (found, steps) = try sample.steps(of: request)
@@ -180,7 +180,7 @@ struct VisitTests {
             ("ANY near.near.near.near.near.plain > 1000", 0), ("ANY near.near.near.near.near.number == 72", 36),
             ("ANY near.near.near.near.near.number > 1000", 0),
         ], [false, true])
-    func repetitions(_ predicate: (text: String, count: Int), hasLimit: Bool) throws {
+    func followsLinksOnce(_ predicate: (text: String, count: Int), hasLimit: Bool) throws {
         let (width, depth) = (12, 5)
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: width, depth: depth, directory)
@@ -195,7 +195,7 @@ struct VisitTests {
     }
 
     @Test("a snapshot whose transaction SQLite ended throws closed")
-    func lostTransaction() throws {
+    func throwsAfterLostTransaction() throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 2, depth: 2, directory)
         let snapshot = try #require(try store.snapshot() as? SQLSnapshot)
@@ -213,7 +213,7 @@ struct VisitTests {
     }
 
     @Test("an SQLite statement without a first row ends with its task")
-    func cancelled() async throws {
+    func endsWithTask() async throws {
         let directory = try TemporaryDirectory()
         let store = try Self.layers(width: 12, depth: 5, directory)
         func count(_ times: Int) -> String {

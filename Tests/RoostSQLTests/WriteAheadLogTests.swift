@@ -111,7 +111,7 @@ struct WriteAheadLogTests {
     }
 
     @Test("an undamaged log is clean or unfinished and has all commits")
-    func whole() throws {
+    func readsWholeLog() throws {
         let seed = UInt64.random(in: 0 ... .max)
         for image in try images(seed, steps: 80) {
             let found = try content(of: image.log)
@@ -123,7 +123,7 @@ struct WriteAheadLogTests {
     @Test(
         "a power cut in an unflushed transaction is not damage and loses no commit"
     )
-    func powerCuts() throws {
+    func survivesPowerCut() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         var (count, unfinished) = (0, 0)
@@ -151,7 +151,7 @@ struct WriteAheadLogTests {
     }
 
     @Test("a new log header without frames on the disk is not damage")
-    func newHeader() throws {
+    func acceptsNewHeader() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         var count = 0
@@ -175,7 +175,7 @@ struct WriteAheadLogTests {
     @Test(
         "a flipped bit in a log is noticed, and is damage before its last commits"
     )
-    func flippedBits() throws {
+    func noticesFlippedBit() throws {
         let seed = UInt64.random(in: 0 ... .max)
         var random = SeededRandom(seed)
         var (count, noticed) = (0, 0)
@@ -221,7 +221,7 @@ struct WriteAheadLogTests {
     }
 
     @Test("a flipped bit in a log header is damage if frames follow", arguments: [1, 6])
-    func header(commits: Int) throws {
+    func noticesDamagedHeader(commits: Int) throws {
         let images = try images(7, steps: 30)
         let whole = try #require(images.first { $0.commits >= 7 }).log
         let first = try #require(images.first).log
@@ -240,7 +240,7 @@ struct WriteAheadLogTests {
     }
 
     @Test("a flipped bit in the salts of a frame is damage")
-    func salts() throws {
+    func noticesDamagedSalts() throws {
         var count = 0
         for image in try images(3, steps: 30) {
             let ends = try commitEnds(image.log)
@@ -263,7 +263,7 @@ struct WriteAheadLogTests {
     }
 
     @Test("overwritten bytes inside a log are damage; a truncated end is not")
-    func runs() throws {
+    func noticesOverwrittenBytes() throws {
         let image = try #require(try images(11, steps: 25).max { $0.commits < $1.commits })
         let ends = try commitEnds(image.log)
         try #require(ends.count > 3)

@@ -25,21 +25,21 @@ struct JSONTokenReaderTests {
     }
 
     @Test("a syntax error has the text's name, its position and the reader's code")
-    func named() throws {
+    func namesTextAndPosition() throws {
         let error = try #require(failure("[1,\n x]", code: .invalidModel))
         #expect(error.code == .invalidModel)
         #expect(error.message == "a file, line 2, column 2: a value is expected.")
     }
 
     @Test("a key that is too long throws limitExceeded, whatever the reader's code")
-    func limit() throws {
+    func limitsKeyLength() throws {
         let key = String(repeating: "k", count: 1 << 21)
         let error = try #require(failure("{\"\(key)\": 1}", code: .invalidModel))
         #expect(error.code == .limitExceeded)
     }
 
     @Test("an error of a reader's source passes through unchanged")
-    func source() {
+    func passesSourceError() {
         var reader = JSONTokenReader(name: "text") { (_) throws(StoreError) in
             throw StoreError(.cancelled, "The reading was cancelled.")
         }
@@ -53,7 +53,7 @@ struct JSONTokenReaderTests {
     }
 
     @Test("a source that returns more bytes than requested throws internalInconsistency")
-    func brokenSource() {
+    func refusesOverlongRead() {
         var reader = JSONTokenReader(name: "text") { $0.count + 1 }
         do throws(StoreError) {
             _ = try reader.next()
@@ -64,7 +64,7 @@ struct JSONTokenReaderTests {
     }
 
     @Test("an error for the current token has its position and ends as a sentence")
-    func callers() throws {
+    func positionsCallerError() throws {
         var reader = makeReader(Array("[1, 1.5, 99999999999999999999]".utf8), chunk: 3)
         try reader.expect(.beginArray, "a list")
         #expect(try reader.nextElement())
@@ -84,7 +84,7 @@ struct JSONTokenReaderTests {
     }
 
     @Test("the checksum before a token is the wide hash of the preceding bytes")
-    func checksum() throws {
+    func computesChecksum() throws {
         let text = Array("{\"long\": \"é\",\n \"checksum\": 0}".utf8)
         var reader = makeReader(text, chunk: 5, computesChecksum: true)
         try reader.expect(.beginObject, "an object")

@@ -63,7 +63,7 @@ struct RecordRowWriterTests {
             ("a\r\nb", "7,\"a\r\nb\",7\n"), (" a", "7,\" a\",7\n"), ("a ", "7,\"a \",7\n"), ("a b", "7,a b,7\n"),
             ("日本,é", "7,\"日本,é\",7\n"), ("a\u{0}b", "7,a\u{0}b,7\n"), ("=1+1", "7,=1+1,7\n"),
         ] as [(Value, String)])
-    func quoting(value: Value, line: String) throws {
+    func quotesCSV(value: Value, line: String) throws {
         #expect(try csv(["id", "text", "id"], values: ["text": value]) == line)
     }
 
@@ -99,13 +99,13 @@ struct RecordRowWriterTests {
             ),
             ("place", .composite([:]), "{}", "{}"), ("place", .null, "", "null"), ("text", "", "\"\"", "\"\""),
         ] as [(String, Value, String, String)])
-    func exactValues(name: String, value: Value, cell: String, node: String) throws {
+    func writesExactValues(name: String, value: Value, cell: String, node: String) throws {
         #expect(try csv([name], values: [name: value]) == cell + "\n")
         #expect(try json([name], values: [name: value]) == "{\"\(name)\": \(node)}")
     }
 
     @Test("columns can be composite elements, keys, versions and entities")
-    func columns() throws {
+    func selectsColumns() throws {
         let place = Value.composite(["city": "Ulm", "inner": .composite(["n": 3])])
         #expect(
             try json(
@@ -117,14 +117,14 @@ struct RecordRowWriterTests {
     }
 
     @Test("default columns are the key, the entity if it varies, and all properties")
-    func defaults() throws {
+    func defaultColumns() throws {
         #expect(try rows(nil, of: "Person").columns.columns.map(\.name) == ["id", "entity", "id#value", "name"])
         #expect(try rows(nil, of: "Child").columns.columns.map(\.name) == ["id", "id#value", "name", "toy"])
         #expect(try rows(nil).columns.columns.map(\.name).suffix(3) == ["whole", "next", "owner"])
     }
 
     @Test("the CSV header has the names of the columns")
-    func header() throws {
+    func writesCSVHeader() throws {
         var header = TextBuffer()
         try rows(["id", "place.city"]).appendCSVHeader(to: &header)
         #expect(String(decoding: header.bytes, as: UTF8.self) == "id,place.city\n")
@@ -136,7 +136,7 @@ struct RecordRowWriterTests {
             ("txet", .unknownProperty, "did you mean 'text'?"), ("place.citty", .unknownProperty, "'place.city'"),
             ("versoin", .unknownProperty, "'version'"),
         ] as [(String, StoreError.Code, String)])
-    func wrongNames(name: String, code: StoreError.Code, message: String) {
+    func refusesUnknownColumn(name: String, code: StoreError.Code, message: String) {
         #expect {
             try RecordColumns([name], of: "Thing", model: model)
         } throws: { error in

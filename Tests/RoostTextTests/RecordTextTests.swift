@@ -35,7 +35,7 @@ struct RecordTextTests {
     // MARK: Exactness
 
     @Test("a record reader and its copy read independently")
-    func copies() throws {
+    func copiesReadIndependently() throws {
         var first = RecordTextReader(model: model)
         var second = first
         let entity = try model.requireEntity("Thing").number
@@ -106,7 +106,7 @@ struct RecordTextTests {
     }
 
     @Test("a record is written on one line, with its properties sorted by name")
-    func form() throws {
+    func writesOneLine() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
             ObjectID("Thing", key: 7), version: 2,
@@ -140,7 +140,7 @@ struct RecordTextTests {
     }
 
     @Test("an empty composite and elements of a null composite are read back")
-    func composites() throws {
+    func readsCompositesBack() throws {
         let layout = try model.requireEntity("Thing").layout
         var batch = RecordBatch(model: model)
         batch.beginRecord(layout, key: 1, version: 1)
@@ -159,7 +159,7 @@ struct RecordTextTests {
     // MARK: What a person may write
 
     @Test("a record is read with members in any order, without nulls or version")
-    func tolerance() throws {
+    func readsMembersInAnyOrder() throws {
         var batch = RecordBatch(model: model)
         try batch.append(
             ObjectID("Thing", key: 7), version: 1,
@@ -263,7 +263,7 @@ struct RecordTextTests {
             (#"{"id": 1, "place": {"name": "x"}, "place.name": "y"}"#, "line 1, column 49", "given twice"),
             ("{\"id\": 1,\n \"string\": \"é\", \"uri\": 7}", "line 2, column 24", "property 'uri' of Thing/p1"),
         ])
-    func refusals(text: String, place: String, what: String) throws {
+    func refusesMalformedRecord(text: String, place: String, what: String) throws {
         let message = try #require(failureMessage(text))
         #expect(message.hasPrefix("text, \(place): "), "\(message)")
         #expect(message.contains(what), "\(message)")
@@ -324,7 +324,7 @@ struct RecordTextTests {
     }
 
     @Test("links as text are read back with their places")
-    func links() throws {
+    func readsLinksBack() throws {
         let model = try linkModel()
         let ordered = try #require(model.linkRelationships.first { $0.name.entity == "A" })
         let links = [

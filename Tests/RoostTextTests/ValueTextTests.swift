@@ -6,7 +6,7 @@ import Testing
 @Suite("Bytes as JSON text")
 struct ValueTextTests {
     @Test("base64 of each length equals Foundation's", arguments: 0...70)
-    func base64(count: Int) throws {
+    func writesBase64(count: Int) throws {
         var random = SeededNumbers(seed: UInt64(count))
         let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
         var text = TextBuffer()
@@ -15,7 +15,7 @@ struct ValueTextTests {
     }
 
     @Test("the text of a UUID equals Foundation's")
-    func uuids() throws {
+    func writesUUID() throws {
         for _ in 0..<100 {
             let uuid = UUID()
             var text = TextBuffer()

@@ -123,7 +123,7 @@ struct WrittenRecordTests {
     }
 
     @Test("the fast record reader reads each spelling of a number like the token reader")
-    func numbers() throws {
+    func readsNumberSpellings() throws {
         let number = try model.requireEntity("Thing").number
         let spellings = [
             "0", "-0", "1", "-1", "01", "1.", ".5", "1.50", "1e3", "1E+3", "1e", "1.5e-3", "123456789012345678",
@@ -148,7 +148,7 @@ struct WrittenRecordTests {
     }
 
     @Test("the fast record reader reads nothing where no array element comes next")
-    func otherPlaces() throws {
+    func readsNothingOutsideArray() throws {
         let number = try model.requireEntity("Box").number
         for text in ["{\"a\": [\n{\"id\": 1, \"version\": 1}\n]}", "[\n{\"id\": 1, \"version\": 1}\n]"] {
             var tokens = makeReader(Array(text.utf8), chunk: 1000)
