@@ -75,20 +75,38 @@ struct StreamedStoreTests {
             #expect(try links(left, "Album", name) == links(right, "Album", name))
         }
         #expect(try left.computeTally() == right.computeTally())
-        // Two passes side by side.
-        let (first, second) = (try left.records(of: "Album", after: nil), try left.records(of: "Track", after: nil))
-        var batch = RecordBatch(model: left.model)
+        try once.close()
+        try plain.close()
+    }
+
+    @Test("two cursors of a read-once snapshot read side by side")
+    func readsSideBySide() throws {
+        try fill()
+        let once = try openOnce()
+        let snapshot = try once.snapshot()
+        let (first, second) = (
+            try snapshot.records(of: "Album", after: nil), try snapshot.records(of: "Track", after: nil)
+        )
+        var batch = RecordBatch(model: snapshot.model)
         #expect(try second.next(into: &batch) && batch.key(at: 0) == 1)
         #expect(try first.next(into: &batch) && batch.count == 9)
         #expect(try second.next(into: &batch) && batch.key(at: 0) == 1025)
-        // What needs the store in memory.
-        #expect(try left.count(FetchRequest("Track")) == 2500)
-        #expect(throws: StoreError.self) { try left.records(of: "Nothing", after: nil) }
+        try once.close()
+    }
+
+    @Test("a read-once store answers fetches, refuses commits and throws closed after its close")
+    func answersFetches() throws {
+        try fill()
+        let once = try openOnce()
+        #expect(once is StreamedJSONStore)
+        let snapshot = try once.snapshot()
+        // The fetch reads the store into memory.
+        #expect(try snapshot.count(FetchRequest("Track")) == 2500)
+        #expect(throws: StoreError.self) { try snapshot.records(of: "Nothing", after: nil) }
         #expect(throws: StoreError.self) { try once.commit(ChangeSet(model: once.model)) }
         try once.close()
-        let closed = #expect(throws: StoreError.self) { _ = try left.records(of: "Album", after: nil) }
+        let closed = #expect(throws: StoreError.self) { _ = try snapshot.records(of: "Album", after: nil) }
         #expect(closed?.code == .closed)
-        try plain.close()
     }
 
     @Test("a read-once store with a journal or without checksum is read into memory")

@@ -58,33 +58,50 @@ struct OpeningTests {
         try reopened.close()
     }
 
-    @Test("a file that is not a matching SQLite store is refused and unchanged")
-    func refusesOtherFiles() throws {
-        let store = try create("a")
-        try store.close()
+    /// Writes a file that is not a store of this version, under its own name.
+    private func writeOtherFile(_ name: String) throws {
+        switch name {
+        case "foreign": try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: name)
+        case "empty": try directory.write([], to: name)
+        case "text": try directory.write(Array("hello".utf8), to: name)
+        default:
+            try create("a").close()
+            var bytes = try directory.bytes("a")
+            bytes[63] = name == "newer" ? 99 : 1
+            try directory.write(bytes, to: name)
+        }
+    }
+
+    @Test(
+        "a file that is not an SQLite store of a known format is refused and unchanged",
+        arguments: [
+            ("foreign", .notAStore), ("empty", .notAStore), ("text", .notAStore), ("newer", .unsupportedVersion),
+            ("older", .unsupportedVersion),
+        ] as [(String, StoreError.Code)])
+    func refusesOtherFile(name: String, expected: StoreError.Code) throws {
+        try writeOtherFile(name)
+        let before = try directory.bytes(name)
+        #expect(code { _ = try type.open(directory.location(name), options: StoreOptions()) } == expected)
+        #expect(try directory.bytes(name) == before)
+        #expect(try !directory.names.contains(name + "-wal"))
+        if name == "foreign" { #expect(!type.recognizes(fileAt: directory.file(name))) }
+    }
+
+    @Test("a missing file, a missing directory and a directory are refused as SQLite stores")
+    func refusesMissingFile() throws {
         let open = { (name: String) in
             code { _ = try self.type.open(self.directory.location(name), options: StoreOptions()) }
         }
         #expect(open("nothing") == .notFound)
         #expect(open("no/where") == .missingDirectory)
-        try tool("CREATE TABLE t(a); INSERT INTO t VALUES (1)", on: "foreign")
-        try directory.write([], to: "empty")
-        try directory.write(Array("hello".utf8), to: "text")
-        var newer = try directory.bytes("a")
-        newer[63] = 99
-        try directory.write(newer, to: "newer")
-        newer[63] = 1
-        try directory.write(newer, to: "older")
         try FileManager.default.createDirectory(atPath: directory.file("folder"), withIntermediateDirectories: false)
-        for name in ["foreign", "empty", "text", "newer", "older"] {
-            let before = try directory.bytes(name)
-            #expect(open(name) == (name.hasSuffix("er") ? .unsupportedVersion : .notAStore), "\(name)")
-            #expect(try directory.bytes(name) == before, "\(name)")
-            #expect(try !directory.names.contains(name + "-wal"), "\(name)")
-        }
         #expect(open("folder") == .notAStore)
-        #expect(!type.recognizes(fileAt: directory.file("foreign")))
         #expect(!type.recognizes(fileAt: directory.file("folder")))
+    }
+
+    @Test("an SQLite store is not opened with another model or an unknown option, nor created again")
+    func refusesWrongOptions() throws {
+        try create("a").close()
         #expect(
             code {
                 _ = try type.open(
