@@ -173,20 +173,18 @@ struct StoreLockTests {
         #expect(try directory.names.isEmpty)
     }
 
-    @Test("a lock file with content or a second hard link is refused and unchanged")
-    func refusesForeignLockFile() throws {
+    @Test("a lock file with content or a second hard link is refused and unchanged", arguments: ["poetry", "linked"])
+    func refusesForeignLockFile(name: String) throws {
         let directory = try directory.get()
         _ = try directory.write("poetry.lock", "poetry")
         _ = try directory.write("victim", "")
         try FileManager.default.linkItem(atPath: directory.file("victim"), toPath: directory.file("linked.lock"))
-        for name in ["poetry", "linked"] {
-            let path = directory.file(name)
-            #expect(
-                code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) } == .notAStore)
-            #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .notAStore)
-            #expect(code { _ = try WriterLock(forStoreAt: path) } == .notAStore)
-            #expect(code { _ = try DestinationClaim.acquire(forStoreAt: path) } == .notAStore)
-        }
+        let path = directory.file(name)
+        #expect(
+            code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0) } == .notAStore)
+        #expect(code { _ = try StoreLock.acquireForReading(storeAt: path, timeoutSeconds: 0) } == .notAStore)
+        #expect(code { _ = try WriterLock(forStoreAt: path) } == .notAStore)
+        #expect(code { _ = try DestinationClaim.acquire(forStoreAt: path) } == .notAStore)
         #expect(try directory.content("poetry.lock") == "poetry")
         #expect(try directory.names == ["linked.lock", "poetry.lock", "victim"])
     }

@@ -234,7 +234,14 @@ struct SnapshotTests {
                 == .corrupted)
     }
 
-    @Test("foreign, newer and mismatched key-value stores are refused by code")
+    /// Opens a copy of a store's contents.
+    private func openCopy(of test: TestStore, options: StoreOptions = StoreOptions()) throws -> KeyValueStore {
+        try KeyValueStore(
+            opening: MemoryStorage(contents: test.storage.contents), type: MemoryStoreType(),
+            location: StoreLocation(type: "memory", path: ""), options: options)
+    }
+
+    @Test("an empty storage and a key-value store of another model are refused")
     func refusesOtherStores() throws {
         let location = StoreLocation(type: "memory", path: "")
         let type = MemoryStoreType()
@@ -245,13 +252,9 @@ struct SnapshotTests {
                 == .notAStore)
         let test = try TestStore()
         let other = try ManagedObjectModel(entities: [EntityDescription("Other")])
-        func open(_ options: StoreOptions) throws -> KeyValueStore {
-            try KeyValueStore(
-                opening: MemoryStorage(contents: test.storage.contents), type: type, location: location,
-                options: options)
-        }
-        #expect(code { _ = try open(StoreOptions(model: other)) } == .modelMismatch)
-        #expect(try open(StoreOptions(model: test.model)).metadata() == (try test.store.metadata()))
+        #expect(code { _ = try openCopy(of: test, options: StoreOptions(model: other)) } == .modelMismatch)
+        let copy = try openCopy(of: test, options: StoreOptions(model: test.model))
+        #expect(try copy.metadata() == (try test.store.metadata()))
         #expect(
             code {
                 _ = try KeyValueStore(
@@ -260,16 +263,24 @@ struct SnapshotTests {
                     options: StoreOptions())
             } == .alreadyExists)
         #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
-        for version in [UInt64(1), 4] {
-            try tamper(test) { (writer) throws(StoreError) in
-                try MetaSpace.write((version | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
-            }
-            #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
+    }
+
+    @Test("a key-value store of another format version is refused", arguments: [1, 4] as [UInt64])
+    func refusesOtherFormat(version: UInt64) throws {
+        let test = try TestStore()
+        try tamper(test) { (writer) throws(StoreError) in
+            try MetaSpace.write((version | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
         }
+        #expect(code { _ = try openCopy(of: test) } == .unsupportedVersion)
+    }
+
+    @Test("a key-value store with an unknown required feature is refused by its name")
+    func refusesUnknownFeature() throws {
+        let test = try TestStore()
         try tamper(test) { (writer) throws(StoreError) in
             try MetaSpace.writeFormat(keyLimit: 511, features: ["history", "telepathy"], writer)
         }
-        let unknown = #expect(throws: StoreError.self) { _ = try open(StoreOptions()) }
+        let unknown = #expect(throws: StoreError.self) { _ = try openCopy(of: test) }
         #expect(unknown?.code == .unsupportedVersion)
         #expect(unknown?.message.contains("'telepathy'") == true)
     }

@@ -262,28 +262,38 @@ struct WriteAheadLogTests {
         #expect(count > 30)
     }
 
-    @Test("overwritten bytes inside a log are damage; a truncated end is not")
-    func noticesOverwrittenBytes() throws {
-        let image = try #require(try images(11, steps: 25).max { $0.commits < $1.commits })
-        let ends = try commitEnds(image.log)
+    /// A log of many commits, and the ends of their frames.
+    private func longLog() throws -> (log: [UInt8], ends: [Int]) {
+        let images = try images(11, steps: 25)
+        let image = try #require(images.max { $0.commits < $1.commits })
+        return (image.log, try commitEnds(image.log))
+    }
+
+    @Test("overwritten bytes inside a log are damage", arguments: [8, 512, 3000])
+    func noticesOverwrittenBytes(size: Int) throws {
+        let (whole, ends) = try longLog()
         try #require(ends.count > 3)
         var random = SeededRandom(5)
-        for size in [8, 512, 3000] {
-            for _ in 0..<40 {
-                let offset = Int.random(in: 32..<ends[ends.count - 3] - size, using: &random)
-                var log = image.log
-                for index in offset..<offset + size {
-                    log[index] = size == 3000 ? UInt8.random(in: 0...255, using: &random) : 0
-                }
-                guard log != image.log else { continue }
-                guard case .damaged = try content(of: log).ending else {
-                    Issue.record("\(size) bytes at \(offset) of \(ends)")
-                    continue
-                }
+        for _ in 0..<40 {
+            let offset = Int.random(in: 32..<ends[ends.count - 3] - size, using: &random)
+            var log = whole
+            for index in offset..<offset + size {
+                log[index] = size == 3000 ? UInt8.random(in: 0...255, using: &random) : 0
+            }
+            guard log != whole else { continue }
+            guard case .damaged = try content(of: log).ending else {
+                Issue.record("\(size) bytes at \(offset) of \(ends)")
+                continue
             }
         }
-        for length in stride(from: 32, to: ends[ends.count - 1], by: 97) {
-            let found = try content(of: Array(image.log[..<length]))
+    }
+
+    @Test("a truncated log is clean or unfinished and keeps its whole commits")
+    func acceptsTruncation() throws {
+        let (log, ends) = try longLog()
+        let end = try #require(ends.last)
+        for length in stride(from: 32, to: end, by: 97) {
+            let found = try content(of: Array(log[..<length]))
             #expect(found.ending == .clean || found.ending == .unfinished)
             #expect(found.commitCount == ends.filter { $0 <= length }.count)
         }

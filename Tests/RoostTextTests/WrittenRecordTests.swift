@@ -138,6 +138,11 @@ struct WrittenRecordTests {
                 #expect(read(text, number, chunk: 1 << 20, asWritten: true) == plain, "\(key): \(spelling)")
             }
         }
+    }
+
+    @Test("the fast record reader reads each key and version like the token reader")
+    func readsKeysAndVersions() throws {
+        let number = try model.requireEntity("Thing").number
         for key in ["0", "-1", "1.5", "9223372036854775807", "\"1\""] {
             for version in ["0", "4294967295", "4294967296", "-1", "null"] {
                 let text = Array("[\n{\"id\": \(key), \"version\": \(version)}\n]".utf8)
