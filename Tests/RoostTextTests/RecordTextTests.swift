@@ -156,7 +156,7 @@ struct RecordTextTests {
         for index in 0..<2 { #expect(try read(text(batch, at: index)).record(at: 0) == batch.record(at: index)) }
     }
 
-    // MARK: What a person may write
+    // MARK: Records written by hand
 
     @Test("a record is read with members in any order, without nulls or version")
     func readsMembersInAnyOrder() throws {

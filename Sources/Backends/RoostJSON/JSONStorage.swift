@@ -6,9 +6,9 @@ internal import RoostMemory
 /// Ordered key-value storage in memory, kept in a JSON document and a journal beside it; FORMAT.md
 /// describes both.
 ///
-/// A snapshot costs O(1) and never waits. A commit appends what it changed to the journal, or
-/// writes a new document when the journal would outgrow it; it is acknowledged, and visible, when
-/// that is on the disk. Safe for use from any thread.
+/// A snapshot costs O(1) and never waits. A commit appends its changes to the journal, or writes a
+/// new document if the journal would become larger than its limit. It is acknowledged and visible
+/// when its changes are on the disk. The storage is safe for use from any thread.
 final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     /// The document's path, links resolved.
     let path: String
@@ -18,7 +18,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     private let contents: Mutex<MemoryStorage?>
     /// The files; nil once they are closed.
     ///
-    /// Held by a commit until it is on the disk; who only reads does not ask for it.
+    /// A commit holds the lock until it is on the disk; readers do not take it.
     let files: Mutex<StoreFiles?>
     private let isClosed = Mutex(false)
 

@@ -76,7 +76,7 @@ package struct JSONStoreType: FileStoreType {
 
     /// Checks that the journal beside a store that is removed belongs to it.
     ///
-    /// A store that stays is opened, which checks more.
+    /// A store to keep is opened, which checks more.
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         if !isKept { try JournalRecovery.requireOwnToRemove(besideStoreAt: path) }
     }

@@ -5,7 +5,7 @@ internal import RoostKeyValue
 /// A JSON store that is opened to be read once: its document is read when needed and not kept in
 /// memory.
 ///
-/// What cannot be read so is read in memory, as any other JSON store is.
+/// Operations that need the whole document read it into memory, as in any other JSON store.
 final class StreamedJSONStore: IntegrityCheckingStore {
     private struct State {
         var isClosed = false

@@ -4,7 +4,7 @@ package import RoostKeyValue
 
 /// Ordered key-value storage in one LMDB file.
 ///
-/// FORMAT.md says what is in it.
+/// FORMAT.md describes its content.
 ///
 /// Reads are zero-copy from the mapped file and side by side with the writer, in this process and
 /// others. Each commit is one LMDB transaction, durable on return. Safe for use from any thread.

@@ -3,7 +3,7 @@ internal import RoostCore
 /// An ordered map of bytes to bytes: a B+tree of pages that transactions copy when they change
 /// them.
 ///
-/// A tree is a value: a copy is O(1) and keeps what it shows, whatever happens to the original.
+/// A tree is a value: a copy is O(1) and does not change with the original.
 struct Tree: Sendable {
     private(set) var root: TreeNode
     /// The number of entries.

@@ -13,9 +13,9 @@ protocol TreeSource: AnyObject {
 ///
 /// It keeps the pages on it alive.
 ///
-/// The tree is asked for anew by every ``seek(to:)``. In a write transaction, ``park()`` is called
-/// before a change, which may move pages under the position; the next move finds the place again by
-/// its key.
+/// Every ``seek(to:)`` gets the current tree. In a write transaction, ``park()`` is called before a
+/// change, which may move pages under the position. The next move finds the position again by its
+/// key.
 final class TreeCursor: KeyValueCursor {
     private let source: any TreeSource
     private let space: KeySpace

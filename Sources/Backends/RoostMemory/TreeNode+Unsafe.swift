@@ -12,14 +12,14 @@ internal import RoostSystem
 /// A page belongs to the transaction that made it. Only that transaction may change it; every other
 /// treats it as immutable and changes a copy. So any number of snapshots share pages without locks.
 final class TreeNode: @unchecked Sendable {
-    // Proof of Sendable: a node is changed only by the transaction whose number it carries, which
-    // runs on one thread at a time and hands the node to other threads only by publishing its root
-    // under the lock of `MemoryContents`, after its last change. Later transactions have other
-    // numbers.
+    // Proof of Sendable: only the transaction whose number a node carries changes it, and a
+    // transaction runs on one thread at a time. Other threads get the node only when the
+    // transaction publishes its root under the lock of `MemoryContents`, after its last change.
+    // Later transactions have other numbers.
 
-    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount` once room was
-    // made for them, slots likewise below the last one, and both stay inside `capacity`. Positions
-    // come from searches and ranges below `count`; positions from outside are compared with it.
+    // SAFETY of all accesses to `memory`: entries are written after `usedByteCount` and slots below
+    // the last one, after room was made for them. Both stay inside `capacity`. Positions come from
+    // searches and ranges below `count`; positions from outside are compared with it.
 
     /// The position of an entry, and the part of its key that a search compares.
     fileprivate struct Slot {

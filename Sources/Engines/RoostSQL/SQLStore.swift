@@ -161,9 +161,9 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
 
     /// Runs `body` in a write transaction, while others may write too.
     ///
-    /// All of it is durable on return, or nothing. `body` locks what it relies on when it reads it.
-    /// It is run again if it failed by what others wrote at the same time. Where the database has
-    /// one place, this is ``writing(_:)``.
+    /// On return, all changes are durable, or none. `body` locks the rows that it relies on when it
+    /// reads them. It is run again if concurrent writes made it fail. If the database has one
+    /// place, this is ``writing(_:)``.
     func writingBesideOthers<Result>(
         _ body: (SQLWriter) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {

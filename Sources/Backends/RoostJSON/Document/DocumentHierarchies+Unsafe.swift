@@ -2,7 +2,7 @@ internal import RoostCore
 
 /// The records of hierarchies with subentities in the order of their keys.
 ///
-/// In a document, each entity has a list of its own. The records are sorted in bounded memory, by
+/// In a document, each entity has a separate list. The records are sorted in bounded memory, by
 /// root entities, in one pass over the whole document.
 final class DocumentHierarchies {
     private struct Held {

@@ -32,7 +32,7 @@ struct DocumentWriter {
 
     /// Writes everything.
     ///
-    /// Returns what a journal calls this document.
+    /// Returns the version by which a journal identifies this document.
     func write(foldedJournal: UInt64?) throws(StoreError) -> DocumentVersion {
         var text = try DocumentText(
             output, metadata, generation: tally.generation, foldedJournal: foldedJournal, hasHistory: history != nil)

@@ -139,7 +139,7 @@ struct JournalFrame: Sendable {
         payloadChecksum = bytes.word(at: offset + 24)
     }
 
-    // MARK: What a crash leaves
+    // MARK: Remains of a crash
 
     /// The bytes that a disk writes as a whole.
     static let sectorByteCount = 512

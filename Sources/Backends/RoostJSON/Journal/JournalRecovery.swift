@@ -29,8 +29,8 @@ struct JournalState: Sendable {
 
 /// Reads the journal of a store from its first to its last whole frame.
 ///
-/// A frame that is not whole at the end of the file is what a crash leaves, and passed over.
-/// Everything else that does not match is damage: code `corrupted`, with the offset.
+/// An incomplete frame at the end of the file comes from a crash and is skipped. Any other mismatch
+/// is damage: code `corrupted`, with the offset.
 struct JournalRecovery: ~Copyable {
     private let file: RegularFile
     private let path: String

@@ -152,9 +152,10 @@ package final class SQLiteConnection: SQLBatchInserting {
                 context?.assumingMemoryBound(to: Int32.self).pointee = frames
                 return SQLITE_OK
             }, logFrames)
-        // Damage that a writer does not notice spreads. A reader notices it where it reads: SQLite
-        // compares each cell that it visits with the bounds of its page, and would compare all
-        // others each time a page comes into the cache.
+        // Damage that a writer does not notice spreads, so writers check whole pages. A reader
+        // notices damage in the cells that it visits, because SQLite compares each with the bounds
+        // of its page. Checking all cells would cost a comparison each time a page comes into the
+        // cache.
         try execute("PRAGMA cell_size_check = \(access.isWritable ? "ON" : "OFF")")
         try execute("PRAGMA mmap_size = 0")
         try execute("PRAGMA recursive_triggers = OFF")

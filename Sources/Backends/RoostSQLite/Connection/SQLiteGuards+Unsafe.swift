@@ -35,8 +35,8 @@ enum SQLiteGuards {
 
     /// Whether a statement may do this; SQLite asks while it prepares one.
     ///
-    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and
-    /// `second` are.
+    /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and the meaning of
+    /// `first` and `second`.
     static func allows(
         _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
@@ -74,8 +74,8 @@ enum SQLiteGuards {
 
 /// The time that a statement has for its next row.
 ///
-/// SQLite calls back after so many steps of its machine; a statement sets the clock back before it
-/// asks for a row. So nothing is measured as long as rows come.
+/// SQLite calls back after a number of steps of its machine. A statement resets the clock before
+/// each row, so no time is measured while rows come.
 struct RowClock {
     /// SQLite's steps between two looks at the clock, about a millisecond's work.
     static let stepCount: Int32 = 100_000

@@ -151,8 +151,7 @@ enum SQLiteSettling {
     ///
     /// The caller holds the store's lock exclusively.
     ///
-    /// A connection that is not Roost's can keep SQLite from it; the log then stays for the next
-    /// opener.
+    /// A connection of another program can prevent it; the log then stays for the next opener.
     static func settle(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
         let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
         var closed = false

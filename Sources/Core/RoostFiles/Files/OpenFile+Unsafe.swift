@@ -133,7 +133,7 @@ struct OpenFile: ~Copyable {
 
     /// Flushes the file to the medium.
     ///
-    /// After an error the file must not be used: what was written may be lost.
+    /// After an error the file must not be used: the written bytes may be lost.
     func sync() throws(SystemError) {
         let code = croost_sync(descriptor)
         guard code == 0 else { throw SystemError(code: code) }

@@ -15,7 +15,7 @@ package struct RegularFile: ~Copyable, Sendable {
 
     /// Opens the file, but no link to one.
     ///
-    /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
+    /// Throws `notFound`, `permissionDenied`, or `notAStore` if it is not a regular file.
     package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
             let file = try OpenFile.regular(path, O_RDONLY)

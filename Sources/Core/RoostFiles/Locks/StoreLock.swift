@@ -51,9 +51,9 @@ public final class StoreLock: Sendable {
     /// Locks the store at `path`, which need not exist yet, creating the lock file if there is
     /// none.
     ///
-    /// An opener that waits to have the store alone gets its turn: later requests for a shared lock
-    /// wait for up to five seconds. (A process that shares the lock already may be what the opener
-    /// waits for, so it waits for a fifth of a second only.)
+    /// An opener that waits for an exclusive lock gets its turn: later requests for a shared lock
+    /// wait for up to five seconds. A process that already shares the lock waits only a fifth of a
+    /// second, because the opener may be waiting for it.
     ///
     /// - Parameters:
     ///   - path: The store's path.
@@ -162,7 +162,7 @@ public final class StoreLock: Sendable {
 
     /// Removes the lock file of a store that no longer exists, and releases the lock.
     ///
-    /// A file that is not empty was not created as a lock file, whatever its name, and stays.
+    /// A file that is not empty was not created as a lock file, and stays.
     ///
     /// - Throws: `invalidRequest` unless the lock is held exclusively.
     package func releaseRemovingFile() throws(StoreError) {

@@ -34,7 +34,7 @@ public struct CompanionFile {
 /// The files that stores keep beside their own: logs, journals and locks, known by what follows the
 /// store's name in theirs.
 ///
-/// Their formats belong to the types of the stores, which are asked.
+/// The types of the stores decide about their formats.
 extension StoreFile {
     /// Checks that no file beside `path`, where no store exists, could be taken for a companion of
     /// a new store.

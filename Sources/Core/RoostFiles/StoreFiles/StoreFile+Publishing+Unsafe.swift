@@ -22,10 +22,10 @@ extension StoreFile {
 
     /// Allocates the first `byteCount` bytes of a file on the disk.
     ///
-    /// Creates a missing file, for its owner alone. Existing content stays. For files that a
-    /// library maps and writes: without the space, that kills the process. Follows no link. Closing
-    /// the file drops the POSIX locks that this process has on it. A file that was created is
-    /// removed after an error.
+    /// A missing file is created with mode 600. Existing content stays. Use it for files that a
+    /// library maps and writes: a write without disk space would kill the process. It follows no
+    /// link. Closing the file drops the POSIX locks that this process has on it. After an error, a
+    /// file that it created is removed.
     ///
     /// - Throws: `noSpace`, `permissionDenied`, `readOnly`, `notAStore`, `missingDirectory`.
     package static func allocate(_ byteCount: Int, at path: String) throws(StoreError) {
@@ -52,7 +52,7 @@ extension StoreFile {
 
     /// Flushes a file to the medium.
     ///
-    /// After an error what was written to the file may be lost although it still shows, and calling
+    /// After an error the written bytes may be lost although reading still shows them. Calling
     /// again proves nothing: write a new file.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {

@@ -24,8 +24,8 @@ extension KeyValueStore {
     /// Sets keys aside for new objects of the hierarchy that `entity` belongs to; no other caller,
     /// in any process, gets them again.
     ///
-    /// Blocks of 64 to 4096 keys are written down as used and handed out from memory, so most calls
-    /// write nothing. What is left of a block is given back by ``close()``; a crash leaves a gap.
+    /// The store records blocks of 64 to 4096 keys as used and gives keys out from memory, so most
+    /// calls write nothing. ``close()`` returns the rest of a block; a crash leaves a gap.
     /// - Throws: `unknownEntity`; `invalidRequest` when `count` is below 1; `limitExceeded` when
     ///   the keys run out; `busy`.
     public func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {

@@ -101,8 +101,8 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the plan of a request.
     ///
-    /// The planner goes down into the predicate, which is safe because compiling it refused what is
-    /// nested too deep.
+    /// The planner recurses into the predicate. This is safe, because compiling the predicate
+    /// refuses deep nesting.
     func planned(_ request: CheckedFetchRequest) throws(StoreError) -> PlannedFetch {
         try request.requireModel(model)
         let entity = try entity(request.request.entity)

@@ -78,9 +78,9 @@ package enum SQLTallies {
 
     /// Adds the changes of a commit to the recorded tallies, and creates the next generation.
     ///
-    /// A row is replaced on the condition that it holds what `known` says. It is read before only
-    /// if it holds something else, because another process wrote since, or if nothing is known.
-    /// `known` then has what was written, which holds if the transaction is committed.
+    /// A row is replaced on the condition that it has the value in `known`. It is read first only
+    /// if its value is unknown or differs, because another process has written. `known` then has
+    /// the written value, which is valid if the transaction is committed.
     ///
     /// - Returns: The generations before and after it.
     static func apply(

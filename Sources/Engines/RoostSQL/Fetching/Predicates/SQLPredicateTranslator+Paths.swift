@@ -374,7 +374,7 @@ extension SQLPredicateTranslator {
         "SELECT \(what) FROM \(table)\(levels[level].joins)" + SQLFetchStatement.words(conditions)
     }
 
-    // MARK: What is asked of collections
+    // MARK: Conditions on collections
 
     /// ANY and ALL.
     mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
@@ -397,8 +397,8 @@ extension SQLPredicateTranslator {
 
     /// That a collection has a row.
     ///
-    /// Asking each object for its rows is best where few objects are asked. Where all are, finding
-    /// the rows that meet the conditions once takes less, and so it does where an index finds them.
+    /// A look-up of rows for each object is best for few objects. For all objects, finding the
+    /// matching rows once is cheaper, and so it is if an index finds them.
     private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
         guard looksAtAll || isSearch, let found = found(collection) else {
             return "EXISTS (\(select("1", collection)))"
