@@ -29,7 +29,7 @@ import RoostCore
                 (EROFS, .readOnly),
             ])
         func mapsError(code: Int32, expected: StoreError.Code) {
-            let error = StoreError.lmdb(code, "cannot be opened", path: "/store")
+            let error = StoreError.lmdb(code, what: "cannot be opened", path: "/store")
             #expect(error.code == expected)
             #expect(error.message.hasPrefix("'/store' cannot be opened: "))
             #expect(error.underlying != nil)
@@ -39,7 +39,7 @@ import RoostCore
         @Test("each error code of LMDB has a name")
         func namesEachCode() {
             for code in MDB_KEYEXIST...MDB_LAST_ERRCODE {
-                #expect((StoreError.lmdb(code, "x", path: "/store").underlying as? LMDBError)?.name != "unknown")
+                #expect((StoreError.lmdb(code, what: "x", path: "/store").underlying as? LMDBError)?.name != "unknown")
             }
         }
     }

@@ -188,7 +188,8 @@ struct ModelChangeTests {
     @Test("a store whose model change cannot begin can be opened by others", arguments: [true, false])
     func admitsOthersAfterFailure(isWriting: Bool) throws {
         try create().close()
-        let foreign = try SQLiteConnection(directory.file("a"), .readWrite, try SQLiteSettings(StoreOptions()))
+        let foreign = try SQLiteConnection(
+            directory.file("a"), access: .readWrite, settings: try SQLiteSettings(StoreOptions()))
         try foreign.execute("CREATE TABLE zebra (a)")
         let options = StoreOptions(timeoutSeconds: 0)
         let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)

@@ -30,7 +30,7 @@ struct SQLiteSettingsTests {
             ("application_id", .integer(0x526F_7374)), ("user_version", .integer(3)), ("auto_vacuum", .integer(0)),
         ] as [(String, SQLValue)])
     func setsPragma(name: String, value: SQLValue) throws {
-        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readWrite)
         let found = try connection.withStatement("PRAGMA \(name)") { (statement) throws(StoreError) -> SQLValue in
             try statement.step() ? try statement.value(at: 0) : .null
         }
@@ -41,7 +41,7 @@ struct SQLiteSettingsTests {
 
     @Test("a connection to an SQLite store has the required configuration and limits")
     func setsConfigurationAndLimits() throws {
-        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readWrite)
         for (option, isOn) in [
             (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
@@ -60,7 +60,8 @@ struct SQLiteSettingsTests {
     @Test("a connection with the option synchronous=normal does not flush each commit")
     func acceptsNormalSynchronous() throws {
         let normal = try SQLiteDatabase.connect(
-            directory.file("a"), try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])), .readWrite)
+            directory.file("a"), settings: try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])),
+            access: .readWrite)
         #expect(try normal.integer("PRAGMA synchronous") == 1)
         try normal.close()
         try store.close()
@@ -68,7 +69,7 @@ struct SQLiteSettingsTests {
 
     @Test("a read-only SQLite connection refuses writes, attached databases and extensions")
     func refusesChangesWhenReadOnly() throws {
-        let reader = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
+        let reader = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readOnly)
         #expect(try reader.integer("PRAGMA cell_size_check") == 0)
         #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
         try reader.allow(.everything)
@@ -106,7 +107,7 @@ struct SQLiteConnectionTests {
             (SQLITE_RANGE, .internalInconsistency),
         ])
     func mapsResultCode(code: Int32, expected: StoreError.Code) {
-        let error = StoreError.sqlite(SQLiteError(code: code), "Reading", path: "a")
+        let error = StoreError.sqlite(SQLiteError(code: code), what: "Reading", path: "a")
         #expect(error.code == expected)
         #expect(error.message.contains("'a'"))
         #expect((error.underlying as? SQLiteError)?.code == code)
@@ -145,7 +146,7 @@ struct SQLiteConnectionTests {
             directory.location("a"), model: try Models.note(), options: StoreOptions())
         try store.close()
         let connection = try SQLiteConnection(
-            directory.file("a"), .immutable(nil), try SQLiteSettings(StoreOptions()))
+            directory.file("a"), access: .immutable(nil), settings: try SQLiteSettings(StoreOptions()))
         let statement = try connection.prepare("SELECT name FROM _roost_metadata")
         #expect(try statement.step())
         #expect(statement.columnName(at: 0) == "name")

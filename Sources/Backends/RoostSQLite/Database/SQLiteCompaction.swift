@@ -22,7 +22,7 @@ struct SQLiteCompaction {
         try requireExact("was not compacted, because it")
         try requireSpace()
         try check.verifyForWriting()
-        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         do throws(StoreError) {
             // Opening has verified the catalog, and VACUUM runs only statements from the catalog.
             try connection.allow(.everything)

@@ -65,11 +65,11 @@ extension SQLiteConnection {
             // This replaces the handler.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
-        try check(reset, "Setting up")
+        try check(reset, what: "Setting up")
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_INTERRUPT: return false
         default:
-            try check(code, "Checkpointing")
+            try check(code, what: "Checkpointing")
             return true
         }
     }

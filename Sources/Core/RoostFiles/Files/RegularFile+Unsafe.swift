@@ -18,7 +18,7 @@ package struct RegularFile: ~Copyable, Sendable {
     /// Throws `notFound`, `permissionDenied`, or `notAStore` if it is not a regular file.
     package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            let file = try OpenFile.regular(path, O_RDONLY)
+            let file = try OpenFile.regular(path, flags: O_RDONLY)
             byteCount = try file.status.byteCount
             self.file = file
         } catch {

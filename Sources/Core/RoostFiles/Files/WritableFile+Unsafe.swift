@@ -15,7 +15,7 @@ public struct WritableFile: ~Copyable {
     /// file.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            file = try OpenFile.regular(path, O_RDWR)
+            file = try OpenFile.regular(path, flags: O_RDWR)
         } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be opened for writing", path: path)
         }

@@ -18,7 +18,7 @@ struct IndexOrder: Sendable {
     ///
     /// Sort descriptors must name the index's properties in order, all in its direction or all in
     /// the other. Properties with one value in all entries may come before them.
-    init?(_ request: FetchRequest, _ entries: IndexEntries) {
+    init?(_ request: FetchRequest, entries: IndexEntries) {
         // An entry of a unique value does not end with the object's key, and objects with a null
         // have none. Shortened entries are sorted by their records, which do not have the order of
         // folded text.

@@ -16,7 +16,7 @@ final class ReferringKeys: KeySource {
 
     /// Creates a source of keys; returns nil unless the access finds the references to one object
     /// in key order.
-    init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
+    init?(_ snapshot: KeyValueSnapshot, access: KeyAccess, visits: VisitCount?) throws(StoreError) {
         // If the inverse relationship is ordered, the references are sorted by place and not by
         // key.
         guard case .references(let number, let objects) = access, objects.count == 1,

@@ -53,7 +53,7 @@ struct SQLIndexDrafts {
 
     /// The indexes that derived to-many relationships read: to-one relationships, each with its
     /// place in an ordered inverse.
-    mutating func addReferences(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
+    mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]
             for field in entity.layout.fields where field.kind == .reference || field.kind == .polymorphicReference {
@@ -69,7 +69,7 @@ struct SQLIndexDrafts {
     }
 
     /// The fetch indexes of the model; elements that are spatial or expressions are left out.
-    mutating func addFetchIndexes(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
+    mutating func addFetchIndexes(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for index in model.fetchIndexes {
             let entity = model.entities[index.entity]
             let table = tables[tableOfEntity[entity.number]]
