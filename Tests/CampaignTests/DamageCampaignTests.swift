@@ -13,7 +13,7 @@ struct DamageCampaignTests {
     static let types = StoreRegistry.standard.all
         .filter { $0.capabilities.contains(.writing) && $0.capabilities.contains(.file) }.map(\.name)
 
-    @Test("are refused, or read as they were", arguments: types)
+    @Test("a damaged store is refused or reads as it was, and reading changes nothing", arguments: types)
     func damage(type: String) throws {
         let place = try Place()
         let location = StoreLocation(type: type, path: place.file("base"))
@@ -40,7 +40,7 @@ struct DamageCampaignTests {
         #expect(!results.numbers("check", .found).isEmpty)
     }
 
-    @Test("live bytes are found: with all of them inverted nothing is left to read", arguments: types)
+    @Test("a store whose live bytes are all inverted cannot be read", arguments: types)
     func liveBytes(type: String) throws {
         let place = try Place()
         let location = StoreLocation(type: type, path: place.file("base"))

@@ -154,7 +154,7 @@ struct KillCampaignTests {
         return problems
     }
 
-    @Test("leave the old content or the new, and the same command finishes")
+    @Test("a killed command leaves the old content or the new, and a rerun finishes")
     func kills() throws {
         let wanted = CampaignNumbers.count("ROOST_CAMPAIGN_KILLS", usually: 12)
         let seed = CampaignNumbers.seed

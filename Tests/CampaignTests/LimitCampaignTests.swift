@@ -82,7 +82,7 @@ struct LimitCampaignTests {
         return (0..<longest).flatMap { index in lists.compactMap { $0.indices.contains(index) ? $0[index] : nil } }
     }
 
-    @Test("finish or fail with an error")
+    @Test("a command under a limit finishes or fails with an error, and never hangs")
     func limits() throws {
         let base = try Place()
         var digests: Set<String> = []

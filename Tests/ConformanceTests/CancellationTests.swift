@@ -90,7 +90,9 @@ struct CancellationTests {
         while try cursor.next(into: &batch) {}
     }
 
-    @Test("end with an error that says so, and others after them succeed", arguments: StoreFixture.writable)
+    @Test(
+        "requests in a cancelled task fail with `cancelled`, and later requests succeed",
+        arguments: StoreFixture.writable)
     func fetches(fixture: StoreFixture) async throws {
         let workbench = try Workbench(fixture)
         defer { workbench.discard() }
@@ -111,7 +113,9 @@ struct CancellationTests {
         #expect(others.allSatisfy { $0 == nil })
     }
 
-    @Test("stop in the middle, and are at their end then", arguments: StoreFixture.writable)
+    @Test(
+        "a fetch cancelled between batches fails with `cancelled` and is then at its end",
+        arguments: StoreFixture.writable)
     func middle(fixture: StoreFixture) async throws {
         let workbench = try Workbench(fixture)
         defer { workbench.discard() }
@@ -131,7 +135,7 @@ struct CancellationTests {
             #expect(try !cursor.next(into: &batch) && batch.isEmpty)
         }
     }
-    @Test("end while they sort what they have read", arguments: [false, true])
+    @Test("a fetch cancelled before it sorts fails with `cancelled` and is then at its end", arguments: [false, true])
     func sorting(isFolded: Bool) async throws {
         let workbench = try Workbench(try #require(StoreFixture.writable.first))
         defer { workbench.discard() }

@@ -95,10 +95,10 @@ struct ConcurrentLoadTests {
             keepsClosedStores: fixture.keepsClosedStores)
     }
 
-    @Test("keep all that loads promise", arguments: checks, fixtures)
+    @Test("a load that writes on its own thread passes every check of bulk loads", arguments: checks, fixtures)
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) throws { try check.run(on: fixture) }
 
-    @Test("say at the call itself that the store takes no load")
+    @Test("a concurrent load of a closed store fails at the call with `closed`")
     func begin() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])

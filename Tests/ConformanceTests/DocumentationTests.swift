@@ -4,7 +4,7 @@ import RoostCore
 import Testing
 
 /// The tables of results in the documentation are those of a run.
-@Suite("The documented results")
+@Suite("Documented results")
 struct DocumentationTests {
     /// The stores of the tables, in the order of their columns.
     private static let stores = ["sqlite", "lmdb", "json", "memory", "coredata"]
@@ -12,7 +12,7 @@ struct DocumentationTests {
 
     /// `ROOST_WRITE_DOCS=1` writes them anew.
     @Test(
-        "are what a run gives",
+        "a documented table of conformance results equals the table of a run",
         .enabled(if: fixtures.count == stores.count, "a type of store was left out of this build"),
         arguments: [
             ("README.md", ConformanceReport.Detail.usual), ("docs/conformance.md", ConformanceReport.Detail.everything),

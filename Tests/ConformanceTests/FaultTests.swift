@@ -3,12 +3,12 @@ import RoostConformance
 import RoostCore
 import Testing
 
-@Suite("The conformance suite notices")
+@Suite("Faults that the conformance suite finds")
 struct FaultTests {
     /// Around stores in memory, where nothing waits for a disk; faults that need a file, around
     /// stores that are files.
     @Test(
-        "every fault that a store can be given, by the check that is named for it",
+        "the conformance suite catches each fault by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)
     func notices(fault: FaultyStoreType.Fault) throws {
         let needsFile: Set<FaultyStoreType.Fault> = [
@@ -19,7 +19,8 @@ struct FaultTests {
     }
 
     @Test(
-        "a fault of each kind, whatever type of store it is in", arguments: StoreFixture.writable,
+        "the conformance suite catches a fault of each kind around every type of store",
+        arguments: StoreFixture.writable,
         [
             FaultyStoreType.Fault.narrowsIntegers, .losesRecordsBetweenBatches, .leavesLinks, .forgetsUsedKeys,
             .showsUnfinishedLoads, .leaksCursors, .losesLastCommit, .writesReadOnly, .staysOpen,
@@ -38,7 +39,7 @@ struct FaultTests {
         #expect(!result.isFailure)
     }
 
-    @Test("when its own self-test shows nothing: the check fails without the fault, or passes with it")
+    @Test("a self-test reports a fault that is missed, an unsound check and a skipped check")
     func selfTestCanFail() throws {
         let type = MaskingType(base: try StoreRegistry.standard.type(named: "memory"))
         let fixture = StoreFixture(type, keepsClosedStores: true)

@@ -24,7 +24,7 @@ struct LockStepTests {
     /// A failure names the seed and prints the shortest failing sequence as Swift code.
     ///
     /// `ROOST_LOCKSTEP_SEED` repeats a run.
-    @Test("random operations leave all stores as they leave a plain model")
+    @Test("all stores match a plain model after random operations")
     func lockStep() throws {
         let seed = RandomSeed.named("ROOST_LOCKSTEP_SEED")
         let count = ProcessInfo.processInfo.environment["ROOST_LOCKSTEP_OPERATIONS"].flatMap { Int($0) } ?? 5_000
@@ -42,7 +42,7 @@ struct LockStepTests {
         try #require(StoreFixture.writable.first { $0.name == "memory" })
     }
 
-    @Test("any operations may be left out of a sequence, and what remains is a sequence")
+    @Test("a sequence of operations still runs after any of them are left out")
     func partsOfSequences() throws {
         let operations = try LockStep.operations(seed: 20, count: 400)
         #expect(try LockStep.operations(seed: 20, count: 400) == operations)
@@ -55,7 +55,7 @@ struct LockStepTests {
     }
 
     @Test(
-        "a faulty store is noticed, and what shows it is shrunk to a few operations",
+        "lock-step finds a faulty store and shrinks the failure to a few operations",
         arguments: [
             (FaultyStoreType.Fault.truncatesAtNUL, 2), (.losesLastRecord, 4), (.dropsLastLink, 6), (.ignoresOrder, 4),
             (.followsThreeValuedLogic, 3), (.ignoresVersions, 4), (.admitsTakenValues, 3), (.writesHalf, 3),
@@ -86,7 +86,7 @@ struct LockStepTests {
 
     /// `LockStepExample.swift` is what was printed for this fault, and is compiled: what is printed
     /// can be pasted.
-    @Test("the printed code compiles, passes on a sound store and shows the fault on a faulty one")
+    @Test("code printed by a lock-step failure passes on sound stores and fails on the faulty one")
     func printedCode() throws {
         let faulty = try Self.memory().faulty(.leavesLinks)
         let failure = try #require(throws: LockStepFailure.self) {

@@ -6,7 +6,7 @@ import Testing
 
 /// Random predicates as text: what is printed and read again chooses the same objects, in every
 /// store.
-@Suite("The text of predicates, in stores")
+@Suite("Text of predicates in stores")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate
 

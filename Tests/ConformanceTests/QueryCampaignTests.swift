@@ -21,7 +21,7 @@ struct QueryCampaignTests {
     /// A failure names the seed and the smallest failing case.
     ///
     /// `ROOST_QUERY_SEED` repeats a run; `ROOST_QUERY_CASES` makes it longer.
-    @Test("random requests get the plain answer from every store", arguments: 0..<4)
+    @Test("every store answers random requests as the reference does", arguments: 0..<4)
     func campaign(part: UInt64) throws {
         let environment = ProcessInfo.processInfo.environment
         // A long campaign has a new seed each time; the usual one always the same, so that what fails was changed just now.
@@ -37,7 +37,7 @@ struct QueryCampaignTests {
     }
 
     @Test(
-        "a store that gets the language wrong is noticed, and what shows it is shrunk to a few objects",
+        "a query campaign finds a faulty store and shrinks the failure to a few objects",
         arguments: [
             FaultyStoreType.Fault.followsThreeValuedLogic, .ignoresQuantifiers, .dividesWholeNumbers, .foldsASCIIOnly,
             .takesPatternsLiterally, .breaksTiesBackwards, .ignoresOrder,

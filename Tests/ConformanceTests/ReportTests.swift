@@ -8,7 +8,7 @@ import Testing
 #endif
 
 /// Results of every kind, with texts that no format may stumble over.
-@Suite("A conformance report")
+@Suite("Conformance reports")
 struct ReportTests {
     private static let evil = "<a & \"b\"> \u{1}\u{0} | # \\ é🦉\nsecond line\r\n]]>"
 
@@ -38,7 +38,7 @@ struct ReportTests {
         return text + report.ending()
     }
 
-    @Test("in text has a line for each check, more for a failure, and the counts of each store")
+    @Test("a text report has a line per check, the details of failures and counts per store")
     func text() throws {
         let results = try Self.results()
         let (excluded, failed) = (results[4].check.id, results[5].check)
@@ -64,7 +64,7 @@ struct ReportTests {
         #expect(detailed.contains("ok        a  links.order  250.0 ms\n"))
     }
 
-    @Test("in text can have failures alone")
+    @Test("a text report can have failures alone")
     func failures() throws {
         let text = try Self.report(.text, .failures)
         #expect(text.hasPrefix("FAIL      b#1  ") && text.contains("actual:   <a"))
@@ -74,7 +74,7 @@ struct ReportTests {
         #expect(report.ending().isEmpty)
     }
 
-    @Test("in TAP has a plan, numbers without gaps, known failures as such, and diagnostics of failures")
+    @Test("a TAP report has a plan, consecutive numbers, known failures and diagnostics")
     func tap() throws {
         let lines = try Self.report(.tap).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         #expect(lines.prefix(2) == ["TAP version 13", "1..6"])
@@ -99,7 +99,7 @@ struct ReportTests {
         #expect(lines.allSatisfy { $0.isEmpty || !$0.hasPrefix(" ") || $0.hasPrefix("  ") })
     }
 
-    @Test("of an interrupted run has what was run and says that it is not all", arguments: [0, 2])
+    @Test("a report of an interrupted run has the results so far and says it is incomplete", arguments: [0, 2])
     func interrupted(count: Int) throws {
         func ending(_ format: ConformanceReport.Format) throws -> String {
             var report = ConformanceReport(format)
@@ -149,7 +149,7 @@ struct ReportTests {
         }
     }
 
-    @Test("in JUnit is well-formed XML with a suite for each store and every text as it was")
+    @Test("a JUnit report is well-formed XML with a suite per store and unchanged texts")
     func junit() throws {
         let parser = XMLParser(data: Data(try Self.report(.junit).utf8))
         let reader = Reader()
@@ -178,7 +178,7 @@ struct ReportTests {
         #expect(reader.text["failure"] == "\(results[5].check.behavior)\nexpected: peace\nactual:   \(shown)")
     }
 
-    @Test("in Markdown counts the checks of each group, or lists every check")
+    @Test("a Markdown report counts the checks of each group, or lists every check")
     func markdown() throws {
         let results = try Self.results()
         let groups = results[4...].map(\.check.group)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RoostConformance
 
-@Suite("The conformance suite as a program")
+@Suite("The conformance program")
 struct RunnerMainTests {
     private func run(_ arguments: String..., fixtures: [StoreFixture]? = nil) throws -> (
         code: Int32, output: String, errors: String
@@ -15,7 +15,7 @@ struct RunnerMainTests {
         return (code, output, errors)
     }
 
-    @Test("exits with 0 when every check passed, in each format")
+    @Test("the conformance program exits with 0 if every check passes, in each format")
     func passing() throws {
         let text = try run("--filter=links.order")
         #expect(text.code == 0 && text.errors == "" && text.output.contains(" 0 failed"))
@@ -27,7 +27,7 @@ struct RunnerMainTests {
         #expect(markdown.code == 0 && markdown.output.contains("|"))
     }
 
-    @Test("exits with 1 when a check failed")
+    @Test("the conformance program exits with 1 if a check fails, in each format")
     func failing() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let faulty = [memory.faulty(.roundsDates)]
@@ -39,7 +39,7 @@ struct RunnerMainTests {
         #expect(try run("--self-test", "--filter=rounds-dates", fixtures: faulty).code == 1)
     }
 
-    @Test("exits with 2 for arguments that it cannot understand, and runs nothing")
+    @Test("the conformance program exits with 2 for wrong arguments and runs nothing")
     func usage() throws {
         for (arguments, message) in [
             (["--formt=tap"], "did you mean '--format'?"), (["tap"], "unknown argument 'tap'"),
@@ -70,7 +70,7 @@ struct RunnerMainTests {
         #expect(test.code == 0 && test.output.contains("caught  rounds-dates"))
     }
 
-    @Test("exits with 3 when the report cannot be written")
+    @Test("the conformance program exits with 3 if the report cannot be written")
     func output() throws {
         struct Gone: Error {}
         var errors = ""

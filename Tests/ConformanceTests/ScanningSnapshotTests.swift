@@ -4,7 +4,7 @@ import RoostCore
 import RoostQuery
 import Testing
 
-@Suite("A snapshot that only scans")
+@Suite("Snapshots that only scan")
 struct ScanningSnapshotTests {
     /// The store in memory, whose snapshots answer everything they can from their records and
     /// links.
@@ -12,10 +12,12 @@ struct ScanningSnapshotTests {
         return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
     }()
 
-    @Test("does what the contract says", arguments: ConformanceCheck.all)
+    @Test("a store whose snapshots only scan passes every conformance check", arguments: ConformanceCheck.all)
     func check(_ check: ConformanceCheck) throws { try check.run(on: Self.fixture) }
 
-    @Test("and random change sets show nothing else", arguments: [UInt64.random(in: 1...999_999)])
+    @Test(
+        "a store whose snapshots only scan matches a plain model after random operations",
+        arguments: [UInt64.random(in: 1...999_999)])
     func lockStep(seed: UInt64) throws { try LockStep.run(on: [Self.fixture], seed: seed, operationCount: 500) }
 }
 

@@ -7,19 +7,19 @@ import Testing
 /// Requirements on the suite itself.
 @Suite("The conformance suite")
 struct SuiteTests {
-    @Test("lists exactly the recorded checks, in their order: an ID that is released never changes")
+    @Test("the conformance suite lists exactly the recorded checks, in their order")
     func recordedIDs() throws {
         #expect(ConformanceCheck.all.map(\.id) == RecordedChecks.ids)
     }
 
-    @Test("names every check once")
+    @Test("each conformance check has a well-formed ID of its own")
     func uniqueIDs() {
         let ids = ConformanceCheck.all.map(\.id)
         #expect(Set(ids).count == ids.count)
         for id in ids { #expect(id.wholeMatch(of: /[a-z]+(\.[a-z0-9-]+)+/) != nil, "\(id)") }
     }
 
-    @Test("states every behavior in a sentence")
+    @Test("each conformance check states its behavior in a sentence")
     func sentences() {
         for check in ConformanceCheck.all {
             #expect(check.behavior.hasSuffix("."), "\(check.id)")
@@ -27,7 +27,7 @@ struct SuiteTests {
         }
     }
 
-    @Test("leaves no check out of its list: every group that a source file declares is in it")
+    @Test("the list of conformance checks has every group that a source file declares")
     func completeness() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -66,7 +66,7 @@ struct SuiteTests {
         "internalInconsistency": "a promise that was not kept",
     ]
 
-    @Test("provokes every error code that stores give, or says why it cannot")
+    @Test("conformance checks provoke every error code of stores, or the exception is listed")
     func errorCodes() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -99,7 +99,7 @@ struct SuiteTests {
         #expect(Set(Self.notProvoked.keys).isSubset(of: declared))
     }
 
-    @Test("runs on every built-in backend")
+    @Test("the conformance tests run on every built-in backend")
     func backends() {
         let names = Set(StoreFixture.all.map(\.name))
         #expect(names.isSuperset(of: ["memory"]))
@@ -112,7 +112,7 @@ struct SuiteTests {
         #expect(StoreFixture.pairs.count == StoreFixture.writable.count * StoreFixture.writable.count)
     }
 
-    @Test("generates the same library from the same seed, and another from another")
+    @Test("a sample graph is the same for the same seed and differs for another seed")
     func sampleGraph() throws {
         let first = try SampleGraph(seed: 1, objectCount: 300).digest
         #expect(try SampleGraph(seed: 1, objectCount: 300).digest == first)

@@ -55,7 +55,7 @@ struct CostTests {
         }
     }
 
-    @Test("a store on disk flushes once for each commit", arguments: ["sqlite", "json"])
+    @Test("a commit to a store on disk flushes once", arguments: ["sqlite", "json"])
     func flushes(_ type: String) throws {
         let counted = try count([type])
         guard let commit = counted["commit of 1 object"] else { return }
@@ -63,7 +63,7 @@ struct CostTests {
     }
 
     @Test(
-        "a store's door allocates at most a twentieth more than the contract",
+        "`Store` allocates at most a twentieth more than the store contract below it",
         arguments: ["sqlite", "lmdb", "json", "memory"])
     func door(_ type: String) throws {
         let counted = try count(["door", type])
@@ -96,7 +96,9 @@ struct CostTests {
         #expect(try #require(bytes["few objects of a scan"]) <= 2_000_000)
     }
 
-    @Test("a window takes no more memory if the result has more rows", arguments: ["sqlite", "lmdb", "memory"])
+    @Test(
+        "a window of a result takes no more memory if the result has more rows",
+        arguments: ["sqlite", "lmdb", "memory"])
     func windowMemory(_ type: String) throws {
         func bytes(_ count: Int) throws -> [String: Double] {
             var bytes: [String: Double] = [:]
@@ -122,7 +124,7 @@ struct CostTests {
     }
 
     @Test(
-        "links that come sorted by the other end write at most a few times what they write in order",
+        "links loaded in the order of the other end write less than four times as much",
         arguments: ["sqlite", "lmdb"])
     func linksInAnyOrder(_ type: String) throws {
         let counted = try count(["links", type, "1000000"])

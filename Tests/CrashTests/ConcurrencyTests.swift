@@ -13,7 +13,7 @@ import Testing
 struct ConcurrencyTests {
     /// Eight threads and two more processes read while one thread writes.
     @Test(
-        "readers of this and other processes see whole transactions only, in their order",
+        "readers of this and other processes see only whole transactions, in order",
         arguments: FileBackends.shared)
     func readingWhileWriting(type: String) throws {
         let bench = try Bench()
@@ -76,7 +76,7 @@ struct ConcurrencyTests {
 /// One process writes a store that has one writer; others open it again and again.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
-    @Test("programs that open a JSON store while it is written see whole commits, and every one that was acknowledged")
+    @Test("programs that open a JSON store while it is written see every acknowledged commit, whole")
     func reopening() throws {
         let bench = try Bench()
         let location = bench.location("json")
@@ -109,7 +109,7 @@ struct OneWriterTests {
     }
 
     @Test(
-        "a second writer waits up to its timeout, and continues when the first is killed; who wants the store alone does not wait for it"
+        "a second JSON writer waits for its timeout, or until the first is killed"
     )
     func secondWriter() throws {
         let bench = try Bench()
@@ -144,7 +144,7 @@ struct OneWriterTests {
         try store.close()
     }
 
-    @Test("many programs that update a JSON store one after the other all get their turn")
+    @Test("programs that update a JSON store at the same time all get their turn")
     func manyWriters() throws {
         let bench = try Bench()
         let location = bench.location("json")
@@ -166,7 +166,7 @@ struct OneWriterTests {
 @Suite("Exclusive use beside busy readers", .serialized)
 struct BusyReaderTests {
     @Test(
-        "a conversion into a store that three processes open again and again, and compacting it, get their turn",
+        "a conversion and a compaction get their turn beside processes that keep reopening the store",
         arguments: FileBackends.all)
     func turns(type: String) throws {
         let bench = try Bench()
@@ -197,7 +197,7 @@ struct BusyReaderTests {
     }
 
     @Test(
-        "a store that a process holds is waited for, by compacting and by a conversion into it",
+        "a conversion and a compaction wait for a process that has the store open",
         arguments: FileBackends.all)
     func waiting(type: String) throws {
         for isConversion in [true, false] where isConversion || type != "sqlite" {

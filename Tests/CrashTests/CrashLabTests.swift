@@ -53,7 +53,7 @@ struct CrashLabTests {
     }
 
     /// Under both models of a file system.
-    @Test("a power cut leaves the old store or the new one, and the same command finishes", arguments: Case.all)
+    @Test("a power cut leaves the old store or the new one, and a rerun finishes", arguments: Case.all)
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         let limit = Self.limit("ROOST_CRASH_STATES", usually: 4)
@@ -86,7 +86,7 @@ struct CrashLabTests {
 
     /// While what was made is removed again, the power may go too.
     @Test(
-        "a migration that is cancelled, or whose policy fails, leaves the old store, and the same command finishes",
+        "a cancelled or failed migration leaves the old store, and a rerun finishes",
         arguments: FileBackends.all, [CrashLab.Operation.migrateThroughVersions, .migrateInto])
     func endings(type: String, operation: CrashLab.Operation) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -111,7 +111,7 @@ struct CrashLabTests {
         }
     }
 
-    @Test("a process that is killed at any call leaves the old store or the new one, and the same command finishes")
+    @Test("a process killed at any call leaves the old store or the new one")
     func kills() throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         var random = SeededGenerator(seed: seed)
@@ -146,7 +146,7 @@ struct CrashLabTests {
     }
 
     @Test(
-        "of two processes that begin at once one does it, also when the other is killed",
+        "of two processes that run one command, one finishes even if the other is killed",
         arguments: [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto])
     func together(_ operation: CrashLab.Operation) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -187,7 +187,7 @@ struct CrashLabTests {
 
     /// Each kind of call fails once, or from then on for good.
     @Test(
-        "a call that fails leaves the old store or the new one, says so, and the same command finishes",
+        "a failing system call leaves the old store or the new one and is reported",
         arguments: Case.some)
     func faults(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
@@ -235,7 +235,7 @@ struct CrashLabTests {
     /// Where names are not flushed a store that was acknowledged is lost; where files are not, one
     /// is published that is not whole.
     @Test(
-        "the lab notices flushes that are left out", arguments: FileBackends.all,
+        "the crash lab finds the damage that missing flushes cause", arguments: FileBackends.all,
         [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup])
     func missingFlushes(_ type: String, _ operation: CrashLab.Operation) throws {
         let lab = try Case(operation: operation, source: type, store: type).lab()

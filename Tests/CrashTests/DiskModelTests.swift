@@ -30,7 +30,7 @@ struct DiskModelTests {
         return found
     }
 
-    @Test("what was not flushed may be there or not", arguments: DiskModel.allCases)
+    @Test("flushed data survive a power cut, and other data may or may not", arguments: DiskModel.allCases)
     func unflushed(model: DiskModel) {
         let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
         #expect(contents(of: "a", model, after: [record(.written, data: "new")], from: [old]) == ["old", "new"])
@@ -42,7 +42,7 @@ struct DiskModelTests {
             contents(of: "a", model, after: [record(.written, data: "new", isDurable: true)], from: [old]) == ["new"])
     }
 
-    @Test("a new name is durable with its file where there is a journal, else only with its directory")
+    @Test("a new name is durable with its flushed file if journaled, else with its directory")
     func newNames() {
         let records = [record(.created, "a"), record(.written, data: "new"), record(.synced, "a")]
         #expect(contents(of: "a", .journaled, after: records) == ["new"])
@@ -50,7 +50,7 @@ struct DiskModelTests {
         #expect(contents(of: "a", .strict, after: records + [record(.syncedDirectory, "")]) == ["new"])
     }
 
-    @Test("names become durable in their order where there is a journal, else in any")
+    @Test("names become durable in order on a journaled disk, and else in any order")
     func orderOfNames() {
         let tree = [DiskFile(path: "a", contents: [1], inode: 1), DiskFile(path: "b", contents: [2], inode: 2)]
         func names(_ model: DiskModel) -> Set<String> {
@@ -70,7 +70,7 @@ struct DiskModelTests {
         #expect(names(.strict) == ["ab", "bc", "c", "a"])
     }
 
-    @Test("what a failed flush did not write is not written by the next one", arguments: DiskModel.allCases)
+    @Test("data that a failed flush lost are not written by the next flush", arguments: DiskModel.allCases)
     func failedFlush(model: DiskModel) {
         let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
         let failed = [record(.written, data: "new"), record(.failedSync, "a"), record(.synced, "a")]
@@ -80,7 +80,7 @@ struct DiskModelTests {
         #expect(contents(of: "a", model, after: again, from: [old]) == ["new"])
     }
 
-    @Test("each block of a file that was not flushed may be old or new, and names of one file show the same")
+    @Test("each block of an unflushed file may be old or new, equally under all its names")
     func tornFiles() {
         let old = String(repeating: "o", count: 8192)
         var disk = DiskState(.journaled, [DiskFile(path: "a", contents: Array(old.utf8), inode: 1)])

@@ -4,14 +4,14 @@ import RoostConformance
 import RoostCore
 import Testing
 
-@Suite("Kill", .serialized)
+@Suite("Killed writers", .serialized)
 struct KillTests {
     /// A process that commits in a loop is killed at 50 random instants, each time on the same
     /// store.
     ///
     /// Every commit that it acknowledged is there and whole; of the one it may have been at, all or
     /// nothing.
-    @Test("every acknowledged commit survives a kill, whole, and nothing is left half", arguments: FileBackends.all)
+    @Test("after a kill, a store holds every acknowledged commit whole and no half commit", arguments: FileBackends.all)
     func committing(type: String) throws {
         let seed = seed(named: "ROOST_KILL_SEED")
         print("kill on \(type): ROOST_KILL_SEED=\(seed)")

@@ -43,7 +43,7 @@ struct MaintenanceTests {
         try FileManager.default.contentsOfDirectory(atPath: bench.directory.path).filter { $0.contains("roost-tmp") }
     }
 
-    @Test("a backup is exactly one state while another process commits", arguments: FileBackends.all)
+    @Test("a backup made while another process commits holds exactly one state", arguments: FileBackends.all)
     func backupWhileWriting(type: String) throws {
         let bench = try Bench()
         let location = try create(bench, type)
@@ -77,7 +77,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "a conversion, and a dump, is exactly one state, metadata included, while another process commits",
+        "a conversion or dump made while another process commits holds exactly one state",
         arguments: FileBackends.all)
     func convertWhileWriting(type: String) throws {
         let bench = try Bench()
@@ -116,7 +116,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "a store that is open elsewhere is compacted in place or refused, and loses nothing",
+        "compaction of a store that is open elsewhere works in place or fails with `busy`",
         arguments: FileBackends.all)
     func compactWhileWriting(type: String) throws {
         let bench = try Bench()
@@ -152,7 +152,7 @@ struct MaintenanceTests {
     }
 
     @Test(
-        "killed at 25 random instants while compacting, a store is what it was", arguments: FileBackends.all,
+        "a store whose compaction is killed 25 times keeps its content and takes commits", arguments: FileBackends.all,
         [false, true])
     func killed(type: String, isOpen: Bool) throws {
         guard !isOpen || type == "sqlite" else { return }

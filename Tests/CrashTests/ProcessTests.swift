@@ -29,7 +29,7 @@ struct ProcessTests {
         #expect(damage.isEmpty, "\(damage)")
     }
 
-    @Test("a process follows when another makes the map larger than its own")
+    @Test("an LMDB store follows when another process enlarges the map")
     func mapGrowth() throws {
         guard FileBackends.all.contains("lmdb") else { return }
         let bench = try Bench()
@@ -58,7 +58,7 @@ struct ProcessTests {
         try store.close()
     }
 
-    @Test("a process that dies with a snapshot open does not make the file grow for ever")
+    @Test("a process killed with a snapshot open does not make an LMDB file grow without end")
     func deadReader() throws {
         guard FileBackends.all.contains("lmdb") else { return }
         let bench = try Bench()
@@ -81,7 +81,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "a commit waits for a writer in another process, then reports busy, and succeeds after the writer is killed",
+        "a commit fails with `busy` beside another process's writer, and succeeds after its kill",
         arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()
@@ -108,7 +108,7 @@ struct ProcessTests {
         try store.close()
     }
 
-    @Test("two processes never get the same key", arguments: FileBackends.shared)
+    @Test("processes that reserve keys at the same time never get the same key", arguments: FileBackends.shared)
     func keys(type: String) throws {
         let bench = try Bench()
         let location = try create(bench, type)
@@ -130,7 +130,7 @@ struct ProcessTests {
     }
 
     @Test(
-        "programs that open and close a store over and over do not get in each other's way",
+        "processes that keep reopening a store do not block commits, and see the last one",
         arguments: FileBackends.shared)
     func openings(type: String) throws {
         let bench = try Bench()

@@ -10,7 +10,7 @@ import Testing
 @Suite("Kept files")
 struct KeptFileWriter {
     @Test(
-        "are written where they are missing",
+        "files of the current formats that are not kept yet are written",
         .enabled(if: ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil))
     func write() throws {
         let model = try KeptContent.model()

@@ -42,7 +42,7 @@ struct KeptFormatTests {
         try expected.close()
     }
 
-    @Test("are opened read-only, have every record and link, and do not change", arguments: readable)
+    @Test("a store of an older program opens read-only, complete, and does not change", arguments: readable)
     func reading(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -54,7 +54,7 @@ struct KeptFormatTests {
         #expect(try folder.names().filter { $0 != "store.lock" } == ["store"])
     }
 
-    @Test("are opened for writing, take a commit, and are sound afterwards", arguments: readable)
+    @Test("a store of an older program takes a commit and is sound afterwards", arguments: readable)
     func writing(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -83,7 +83,7 @@ struct KeptFormatTests {
         try again.close()
     }
 
-    @Test("have the commits of their log when they were not closed", arguments: unclosed)
+    @Test("a store of an older program that was not closed has the commits of its log", arguments: unclosed)
     func leftoverLog(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy("unclosed", to: folder)
@@ -100,7 +100,7 @@ struct KeptFormatTests {
         try closed.close()
     }
 
-    @Test("are converted into every type", arguments: readable)
+    @Test("a store of an older program converts into every file type", arguments: readable)
     func converting(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -112,7 +112,7 @@ struct KeptFormatTests {
         }
     }
 
-    @Test("are refused by name where the format is too old, with the way out", arguments: unreadable)
+    @Test("a store of a format that is too old is refused with its version and a remedy", arguments: unreadable)
     func tooOld(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -130,7 +130,7 @@ struct KeptFormatTests {
         try store.close()
     }
 
-    @Test("a dump is loaded into every type")
+    @Test("a kept dump loads into every file type")
     func dumps() throws {
         let folder = try Folder()
         for type in fileTypes {
@@ -143,7 +143,7 @@ struct KeptFormatTests {
         }
     }
 
-    @Test("model and mapping documents say what they said")
+    @Test("kept documents of models and mappings describe the same models and mappings")
     func documents() throws {
         let model = try ManagedObjectModel(document: try KeptFiles.bytes("model-1/model.roostmodel.json"))
         #expect(try model == KeptContent.model())
@@ -164,7 +164,7 @@ struct KeptFormatTests {
         #expect(mapping.problems(from: model, to: next).isEmpty)
     }
 
-    @Test("there is a kept store of each version that is written", arguments: fileTypes)
+    @Test("each format version that this program writes has a kept store", arguments: fileTypes)
     func everyVersion(type: String) throws {
         let folder = try Folder()
         let store = try StoreRegistry.standard.type(named: type).create(

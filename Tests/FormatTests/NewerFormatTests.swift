@@ -5,7 +5,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite("What a newer program wrote")
+@Suite("Files of newer programs")
 struct NewerFormatTests {
     /// Replaces every occurrence of some bytes, and requires at least one.
     private func replace(_ old: [UInt8], by new: [UInt8], in bytes: [UInt8]) throws -> [UInt8] {
@@ -64,7 +64,7 @@ struct NewerFormatTests {
         KeptFiles.stores.filter { $0.type == type }.max { $0.version < $1.version }
     }
 
-    @Test("is refused by name and not changed: a store", arguments: newest)
+    @Test("a store of a newer format is refused with both versions and not changed", arguments: newest)
     func store(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -91,7 +91,9 @@ struct NewerFormatTests {
         #expect(try folder.bytes("store") == bytes)
     }
 
-    @Test("is refused by the name of a feature: a document", arguments: newest.filter { $0.type == "json" })
+    @Test(
+        "a document that requires an unknown feature is refused with the feature's name",
+        arguments: newest.filter { $0.type == "json" })
     func feature(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
@@ -108,7 +110,9 @@ struct NewerFormatTests {
         #expect(try folder.bytes("store") == bytes)
     }
 
-    @Test("is refused by name and not changed: a journal", arguments: newest.filter { $0.type == "json" })
+    @Test(
+        "a journal of a newer format is refused with both versions and not changed",
+        arguments: newest.filter { $0.type == "json" })
     func journal(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy("unclosed", to: folder)
@@ -125,7 +129,7 @@ struct NewerFormatTests {
         #expect(try folder.bytes("unclosed-journal") == bytes)
     }
 
-    @Test("is refused by name: a dump")
+    @Test("a dump of a newer format is refused with both versions and creates nothing")
     func dump() throws {
         let text = String(decoding: try KeptFiles.bytes("dump-1/content.jsonl"), as: UTF8.self)
         let range = try #require(text.range(of: "\"formatVersion\":1"))
@@ -140,7 +144,7 @@ struct NewerFormatTests {
         }
     }
 
-    @Test("is refused by name: documents of models and mappings")
+    @Test("documents of models and mappings of a newer format are refused with both versions")
     func documents() throws {
         func raised(_ name: String) throws -> [UInt8] {
             let text = String(decoding: try KeptFiles.bytes(name), as: UTF8.self)

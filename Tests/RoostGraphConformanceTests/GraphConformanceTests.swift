@@ -13,7 +13,7 @@ struct GraphConformanceTests {
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
 
-    @Test("do what the behaviors say", arguments: GraphCheck.all, fixtures)
+    @Test("contexts pass every graph check on every store", arguments: GraphCheck.all, fixtures)
     func check(_ check: GraphCheck, on fixture: StoreFixture) async throws {
         let known = KnownFailure.all.first { $0.check == check.id && ($0.store == nil || $0.store == fixture.name) }
         if let known, known.stopsProcess {
@@ -41,14 +41,16 @@ struct GraphConformanceTests {
     static let peer = PeerProgram.besideTests("roost", arguments: ["__conformance-peer"])
 
     @Test(
-        "follow what another process imports, and catch up after a restart",
+        "contexts follow what another process imports, and catch up after a restart",
         .enabled(if: peer != nil, "the program 'roost' is not beside the tests"), arguments: GraphCheck.processes,
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) })
     func processes(_ check: GraphCheck, on type: any PersistentStoreType) async throws {
         if case .failed(let failure) = await check.outcome(on: StoreFixture(type, peer: Self.peer)) { throw failure }
     }
 
-    @Test("and fail on stores with a fault", arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
+    @Test(
+        "a graph check fails on a store with the fault that it looks for",
+        arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
     func selfTest(_ fault: FaultyStoreType.Fault, _ check: String) async throws {
         let fixture = try #require(Self.fixtures.first { $0.description == "json" })
         switch await GraphSelfTest.outcome(of: fault, caughtBy: check, on: fixture) {
@@ -64,7 +66,7 @@ struct GraphConformanceTests {
 
     #if PlantedFaults
         @Test(
-            "and fail with a fault planted in contexts",
+            "a graph check fails with the fault planted in contexts that it looks for",
             arguments: GraphSelfTest.plantedFaults.map { ($0.fault, $0.check) })
         func plantedFaults(_ fault: PlantedFault, _ check: String) async throws {
             let fixture = try #require(Self.fixtures.first { $0.description == "json" })
@@ -75,16 +77,18 @@ struct GraphConformanceTests {
             }
         }
 
-        @Test("and have a check for each planted fault")
+        @Test("each fault planted in contexts has a graph check that looks for it")
         func eachPlantedFault() {
             #expect(Set(GraphSelfTest.plantedFaults.map(\.fault)) == Set(PlantedFault.allCases))
         }
     #else
-        @Test("and fail with a fault planted in contexts", .disabled("needs the trait PlantedFaults: make test has it"))
+        @Test(
+            "a graph check fails with the fault planted in contexts that it looks for",
+            .disabled("needs the trait PlantedFaults: make test has it"))
         func plantedFaults() {}
     #endif
 
-    @Test("have no two checks of one ID, and no known failure of a check that does not exist")
+    @Test("graph checks have distinct IDs, and known failures name existing checks")
     func ids() {
         #expect(Set(GraphCheck.all.map(\.id)).count == GraphCheck.all.count)
         for known in KnownFailure.all { #expect(GraphCheck.named(known.check) != nil, "\(known.check)") }

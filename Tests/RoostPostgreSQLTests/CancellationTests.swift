@@ -20,7 +20,7 @@
             }
         }
 
-        @Test("end after the time for connecting if the server does not answer the request to end them")
+        @Test("a cancelled statement ends after the connection timeout if the server is silent")
         func silentServer() throws {
             let proxy = try Proxy(host: try #require(PostgreSQLServer.host))
             defer { proxy.stop() }
@@ -41,7 +41,7 @@
             #expect(!connection.isSound)
         }
 
-        @Test("leave a connection of use if the server ends them")
+        @Test("a connection is usable after the server has ended a cancelled statement")
         func endedByServer() throws {
             let place = try PostgreSQLLocation("\(PostgreSQLServer.parameters ?? "") schema=any")
             let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))

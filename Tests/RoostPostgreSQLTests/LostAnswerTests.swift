@@ -84,7 +84,8 @@
         }
 
         @Test(
-            "took place once, and say so, where the server committed", arguments: PostgreSQLProfile.allCases)
+            "a commit that the server made succeeds once although its answer is lost",
+            arguments: PostgreSQLProfile.allCases)
         func committed(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
                 for round in 1...Int64(20) {
@@ -97,7 +98,7 @@
         }
 
         @Test(
-            "did not take place, and say so, where the server never heard of them",
+            "a commit that never reached the server fails with `ioFailure` and writes nothing",
             arguments: PostgreSQLProfile.allCases)
         func lost(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -117,7 +118,7 @@
         }
 
         @Test(
-            "do not count as committed because the question after them was lost too",
+            "a commit's outcome is found although the first answer about it is lost too",
             arguments: PostgreSQLProfile.allCases)
         func lostTwice(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -141,7 +142,7 @@
         }
 
         @Test(
-            "are found again after the connection was ended by the server, at any moment",
+            "no acknowledged commit is lost or doubled if connections end at any moment",
             arguments: PostgreSQLProfile.allCases)
         func terminated(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
@@ -164,7 +165,7 @@
             }
         }
 
-        @Test("are reported as unknown where the server stays away, after the timeout")
+        @Test("a commit fails with `outcomeUnknown` if the server stays away past the timeout")
         func unknown() throws {
             try withStore(timeoutSeconds: 1) { store, proxy, location in
                 try increment(2, in: store)
@@ -181,7 +182,7 @@
         }
 
         @Test(
-            "end with an error if the server sends garbage",
+            "a commit fails if the server answers with garbage, and a retry succeeds",
             arguments: [
                 [UInt8](repeating: 0xFF, count: 64), Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
                 [UInt8(ascii: "T"), 0, 0, 0, 4],
@@ -201,7 +202,7 @@
             }
         }
 
-        @Test("ends with an error where the server says nothing any more")
+        @Test("opening a store fails with `timedOut` if the server does not answer")
         func silence() throws {
             let proxy = try Proxy(host: try #require(PostgreSQLServer.host))
             defer { proxy.stop() }
@@ -215,7 +216,7 @@
         }
 
         @Test(
-            "Writers in many stores at once lose no increment and make none twice",
+            "eight writers that increment counters at once lose and repeat no increment",
             arguments: PostgreSQLProfile.allCases)
         func manyWriters(profile: PostgreSQLProfile) throws {
             try withStore(profile) { _, _, location in

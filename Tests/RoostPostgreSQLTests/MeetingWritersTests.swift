@@ -79,7 +79,7 @@
         }
 
         @Test(
-            "Random commits leave what they recorded, no end of a link without an object, no list with two last ones",
+            "a store is sound after random concurrent commits to the same few objects",
             arguments: PostgreSQLProfile.allCases)
         func random(profile: PostgreSQLProfile) throws {
             let meeting = try Meeting(nodeCount: Self.nodeCount, profile: profile)

@@ -130,7 +130,7 @@
             }
         }
 
-        @Test("A commit does not wait for another one on other objects")
+        @Test("a commit does not wait for an unfinished commit to other objects")
         func doesNotWait() throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -191,7 +191,7 @@
             return changes
         }
 
-        @Test("A commit waits for another one that has what it relies on, and then is made", arguments: Meet.allCases)
+        @Test("a commit waits for an unfinished one that it depends on, and then succeeds", arguments: Meet.allCases)
         func waitsForShared(meet: Meet) throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -214,7 +214,7 @@
             try meeting.requireSound()
         }
 
-        @Test("A load waits for every commit, and every commit for the load")
+        @Test("a bulk load and a commit wait for each other")
         func waits() throws {
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
@@ -239,7 +239,7 @@
             try increment(1, in: hasty)
         }
 
-        @Test("More writers than places take turns", arguments: PostgreSQLProfile.allCases)
+        @Test("more writers than commit places take turns and lose no commit", arguments: PostgreSQLProfile.allCases)
         func places(profile: PostgreSQLProfile) throws {
             let meeting = try Meeting(nodeCount: 40, profile: profile)
             defer { meeting.destroy() }
@@ -262,7 +262,7 @@
         ///
         /// There are then four threads in each opening, and 1 000 counters.
         @Test(
-            "Increments and inserts from eight openings are there once", arguments: [false, true],
+            "increments and inserts from eight openings take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
         func increments(tracksHistory: Bool, profile: PostgreSQLProfile) throws {
             let isLong = ProcessInfo.processInfo.environment["ROOST_POSTGRES_INCREMENTS"] != nil
@@ -304,7 +304,7 @@
             try meeting.requireSound()
         }
 
-        @Test("A receipt says which commits it knew of")
+        @Test("a receipt names the generation of the commit before it")
         func receipts() throws {
             let meeting = try Meeting(nodeCount: 0)
             defer { meeting.destroy() }
@@ -319,7 +319,9 @@
             snapshot.close()
         }
 
-        @Test("No entry of the metadata is lost if many commits set one", arguments: PostgreSQLProfile.allCases)
+        @Test(
+            "no entry of the metadata is lost if many commits set entries at once",
+            arguments: PostgreSQLProfile.allCases)
         func metadata(profile: PostgreSQLProfile) throws {
             let meeting = try Meeting(nodeCount: 0, profile: profile)
             defer { meeting.destroy() }

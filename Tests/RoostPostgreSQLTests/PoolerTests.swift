@@ -66,7 +66,7 @@
             ])
         }
 
-        @Test("work in session mode")
+        @Test("a store works through PgBouncer in session mode")
         func session() throws {
             let pooler = try Pooler(mode: "session")
             let schema = try #require(PostgreSQLServer.location().path.split(separator: "=").last)
@@ -80,7 +80,7 @@
             try type.destroy(location)
         }
 
-        @Test("are refused in transaction mode, by name")
+        @Test("a connection through PgBouncer in transaction mode is refused by name")
         func transaction() throws {
             let direct = PostgreSQLServer.location()
             try type.create(direct, model: try model(), options: StoreOptions()).close()

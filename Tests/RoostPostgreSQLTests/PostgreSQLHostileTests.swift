@@ -69,7 +69,7 @@
             try Store(store, registry: StoreRegistry([type]))
         }
 
-        @Test("Texts come back as they are, and conditions find exactly them")
+        @Test("hostile texts come back as they are, and conditions find exactly them")
         func values() throws {
             #expect(Self.texts.count >= 300)
             let distinct = Array(Set(Self.texts.map { Array($0.utf8) }))
@@ -97,7 +97,7 @@
         }
 
         @Test(
-            "Names of entities, attributes and schemas are names, whatever they are",
+            "hostile names of entities, attributes and schemas are only names",
             arguments: [
                 "a\"; DROP SCHEMA public; --", "o'clock", "back\\slash", "ctid", "xmin", "pg_class", "Track_pkey",
                 "user",
@@ -120,7 +120,7 @@
         }
 
         @Test(
-            "A password in a location is refused and shown nowhere",
+            "a password in a location is refused and not shown in the error",
             arguments: [
                 "//user:hunter2@localhost/db?schema=a", "host=localhost password=hunter2 schema=a",
                 "//localhost/db?password=hunter2",
@@ -135,7 +135,7 @@
             }
         }
 
-        @Test("A schema that is not Roost's is refused and stays")
+        @Test("a schema that is not a store is refused and keeps its tables")
         func foreign() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -154,7 +154,7 @@
             #expect(try psql("SELECT text FROM \(schema).notes") == "mine")
         }
 
-        @Test("Tables and views that others have added keep a store from being removed")
+        @Test("foreign tables and views prevent the removal of a store, but not its use")
         func additions() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -176,7 +176,7 @@
         }
 
         @Test(
-            "Damage is found",
+            "damage done by SQL is found by opening or by checking the store",
             arguments: [
                 "UPDATE S.\"Track\" SET title = 'other'", "DELETE FROM S.\"Track\"", "DROP TABLE S._roost_keys",
                 "ALTER TABLE S.\"Track\" ALTER COLUMN title TYPE VARCHAR(10)", "DROP INDEX S.\"Track_title_index\"",
@@ -203,7 +203,7 @@
             }
         }
 
-        @Test("An open store never writes into a store that got its name")
+        @Test("an open store never writes into a PostgreSQL store that took its name")
         func replaced() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -239,7 +239,7 @@
             try new.close()
         }
 
-        @Test("What is not a store is never removed, whatever it is called")
+        @Test("a schema that resembles a store is never removed")
         func lookalikes() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -271,7 +271,7 @@
             }
         }
 
-        @Test("A user without rights gets a clear error and changes nothing")
+        @Test("a user without rights gets `permissionDenied` and changes nothing")
         func rights() throws {
             let location = PostgreSQLServer.location()
             let schema = try #require(location.path.split(separator: "=").last)
@@ -295,7 +295,7 @@
             try type.open(location, options: StoreOptions()).close()
         }
 
-        @Test("Identifiers are quoted as libpq quotes them")
+        @Test("identifiers are quoted as libpq quotes them")
         func quoting() throws {
             let connection = try PostgreSQLConnection(
                 PostgreSQLLocation(PostgreSQLServer.location().path), PostgreSQLSettings(StoreOptions()))

@@ -44,7 +44,8 @@
         }
 
         @Test(
-            "A migration in place gives the store its new model", arguments: [false, true], PostgreSQLProfile.allCases)
+            "a migration in place gives a PostgreSQL store its new model and keeps its objects",
+            arguments: [false, true], PostgreSQLProfile.allCases)
         func inPlace(keepsBackup: Bool, profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
             try makeStore(at: location, profile)
@@ -72,7 +73,7 @@
         }
 
         @Test(
-            "A migration in place replaces nothing if another program commits meanwhile",
+            "a migration in place fails with `busy` if another program commits meanwhile",
             arguments: PostgreSQLProfile.allCases)
         func changedMeanwhile(profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
@@ -97,7 +98,8 @@
         }
 
         @Test(
-            "A conversion replaces a store in one step, and not while it is open", arguments: PostgreSQLProfile.allCases
+            "a conversion replaces a PostgreSQL store only with `overwrites` and while it is closed",
+            arguments: PostgreSQLProfile.allCases
         )
         func conversion(profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()

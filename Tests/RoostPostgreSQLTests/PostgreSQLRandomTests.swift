@@ -16,7 +16,7 @@
 
         /// A failure names the seed; `ROOST_LOCKSTEP_SEED` repeats a run,
         /// `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
-        @Test("leaves what a plain model has after random change sets")
+        @Test("PostgreSQL stores match a plain model after random operations")
         func lockStep() throws {
             try LockStep.run(
                 on: [PostgreSQLServer.fixture, PostgreSQLServer.portable()],
@@ -26,7 +26,7 @@
 
         /// A failure names the seed; `ROOST_QUERY_SEED` repeats a run, `ROOST_QUERY_CASES` makes it
         /// longer and takes another seed.
-        @Test("gives the plain answer to random requests")
+        @Test("PostgreSQL stores answer random requests as the reference does")
         func queries() throws {
             let longRun: Int? = Self.number("ROOST_QUERY_CASES")
             let usual = longRun == nil ? 22 : UInt64.random(in: 1...999_999)
@@ -43,7 +43,9 @@
 
         /// The range is counted before it is read, by a statement without the parameter of the
         /// other condition.
-        @Test("find a range of an index beside another condition", arguments: PostgreSQLProfile.allCases)
+        @Test(
+            "a PostgreSQL fetch combines a range of an index with another condition",
+            arguments: PostgreSQLProfile.allCases)
         func rangeBesideCondition(profile: PostgreSQLProfile) throws {
             var song = EntityDescription("Song", attributes: [.integer64("year"), .double("gain")])
             song.fetchIndexes = [FetchIndexDescription("byYear", on: "year")]
@@ -69,7 +71,7 @@
             try store.close()
         }
 
-        @Test("copies records to and from another store")
+        @Test("records copy between PostgreSQL stores of both profiles and another store")
         func copying() throws {
             try CrossStoreChecks.copy(from: Self.memory, to: PostgreSQLServer.fixture, seed: 2_026)
             try CrossStoreChecks.copy(from: PostgreSQLServer.fixture, to: Self.memory, seed: 2_026)

@@ -64,7 +64,8 @@
         /// Four writers commit until it was done so often; `ROOST_POSTGRES_KILLS` sets another
         /// number.
         @Test(
-            "keeps each acknowledged commit once, and the open store continues", arguments: [true, false],
+            "a killed server keeps each acknowledged commit once, and the open store continues",
+            arguments: [true, false],
             PostgreSQLProfile.allCases)
         func killed(isWholeServer: Bool, profile: PostgreSQLProfile) throws {
             let server = try OwnServer()
