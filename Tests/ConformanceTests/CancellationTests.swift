@@ -43,7 +43,7 @@ struct CancellationTests {
         try await Task { try body { withUnsafeCurrentTask { $0?.cancel() } } }.value
     }
 
-    /// The code of the error that `body` throws; nil where it throws none.
+    /// Returns the code of the error that `body` throws, or nil.
     private static func code(_ body: () throws -> Void) throws -> StoreError.Code? {
         do {
             try body()
@@ -93,7 +93,7 @@ struct CancellationTests {
     @Test(
         "requests in a cancelled task fail with `cancelled`, and later requests succeed",
         arguments: StoreFixture.writable)
-    func fetches(fixture: StoreFixture) async throws {
+    func cancelledBeforeRequests(fixture: StoreFixture) async throws {
         let workbench = try Workbench(fixture)
         defer { workbench.discard() }
         let store = try workbench.create(try Self.model())
@@ -116,7 +116,7 @@ struct CancellationTests {
     @Test(
         "a fetch cancelled between batches fails with `cancelled` and is then at its end",
         arguments: StoreFixture.writable)
-    func middle(fixture: StoreFixture) async throws {
+    func cancelledBetweenBatches(fixture: StoreFixture) async throws {
         let workbench = try Workbench(fixture)
         defer { workbench.discard() }
         let store = try workbench.create(try Self.model())
@@ -129,14 +129,14 @@ struct CancellationTests {
             #expect(try cursor.next(into: &batch) && batch.count < Self.count)
             cancel()
             var code: StoreError.Code?
-            // What was found before may come first.
+            // A batch that was found before the cancellation may come first.
             for _ in 0..<2 where code == nil { code = try Self.code { _ = try cursor.next(into: &batch) } }
             #expect(code == .cancelled)
             #expect(try !cursor.next(into: &batch) && batch.isEmpty)
         }
     }
     @Test("a fetch cancelled before it sorts fails with `cancelled` and is then at its end", arguments: [false, true])
-    func sorting(isFolded: Bool) async throws {
+    func cancelledBeforeSorting(isFolded: Bool) async throws {
         let workbench = try Workbench(try #require(StoreFixture.writable.first))
         defer { workbench.discard() }
         let store = try workbench.create(try Self.model())

@@ -73,9 +73,9 @@ private final class HesitantLoader: BulkLoader {
     init(_ base: any BulkLoader, _ goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
 
     func append(_ records: RecordBatch) throws(StoreError) {
-        // The deadline only ends what would wait for itself.
+        // The deadline ends a load whose caller waits for it, which would otherwise never end.
         guard goOn.wait(timeout: .now() + 20) == .success else {
-            throw StoreError(.timedOut, "The caller waits for what is written.")
+            throw StoreError(.timedOut, "the caller waits for the writing thread")
         }
         goOn.signal()
         try base.append(records)
@@ -99,7 +99,7 @@ struct ConcurrentLoadTests {
     func check(_ check: ConformanceCheck, on fixture: StoreFixture) throws { try check.run(on: fixture) }
 
     @Test("a concurrent load of a closed store fails at the call with `closed`")
-    func begin() throws {
+    func loadOfClosedStoreFails() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])
         let store = try memory.type.create(
@@ -110,7 +110,7 @@ struct ConcurrentLoadTests {
     }
 
     @Test("the caller of a concurrent load continues while records are written")
-    func ahead() throws {
+    func callerContinuesDuringLoad() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let model = try ConformanceModel.standard(for: [memory])
         let goOn = DispatchSemaphore(value: 0)

@@ -9,7 +9,7 @@ struct ReadingTests {
     private static let readers = StoreFixture.all.filter { $0.sample != nil }
 
     @Test("every check of reading applies to a reader that brings a sample", arguments: readers)
-    func runs(reader: StoreFixture) {
+    func readerRunsEveryCheck(reader: StoreFixture) {
         let checks = ConformanceCheck.all.filter { $0.group == "reading" }
         #expect(!checks.isEmpty)
         for check in checks { #expect(check.missingCapability(on: reader) == nil, "\(check)") }

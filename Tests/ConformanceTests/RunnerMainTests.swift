@@ -35,25 +35,34 @@ struct RunnerMainTests {
             let failed = try run("--format=\(format)", "--filter=values.date", fixtures: faulty)
             #expect(failed.code == 1 && failed.output.contains("values.date.extremes"), "\(format)")
         }
-        // A fault that the sound store has already proves nothing.
+    }
+
+    @Test("a self-test of the conformance program exits with 1 if the store has the fault already")
+    func unsoundSelfTest() throws {
+        let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
+        let faulty = [memory.faulty(.roundsDates)]
         #expect(try run("--self-test", "--filter=rounds-dates", fixtures: faulty).code == 1)
     }
 
-    @Test("the conformance program exits with 2 for wrong arguments and runs nothing")
-    func usage() throws {
-        for (arguments, message) in [
+    @Test(
+        "the conformance program exits with 2 for wrong arguments and runs nothing",
+        arguments: [
             (["--formt=tap"], "did you mean '--format'?"), (["tap"], "unknown argument 'tap'"),
             (["--format=xml"], "needs one of text, tap"), (["--format"], "needs a value"),
             (["--list=yes"], "takes no value"), (["--filter=nothing-like-it"], "no check has an ID"),
             (["--store=other"], "there are memory"), (["--quiet", "--format=tap"], "leave out"),
             (["--self-test", "--filter=nothing-like-it"], "no fault"),
-        ] {
-            var (output, errors) = ("", "")
-            let code = ConformanceRunner.main(
-                [try #require(StoreFixture.writable.first { $0.name == "memory" })], arguments: arguments,
-                write: { output += $0 }, writeError: { errors += $0 })
-            #expect(code == 2 && output == "" && errors.contains(message), "\(arguments): \(errors)")
-        }
+        ])
+    func wrongArguments(_ arguments: [String], message: String) throws {
+        var (output, errors) = ("", "")
+        let code = ConformanceRunner.main(
+            [try #require(StoreFixture.writable.first { $0.name == "memory" })], arguments: arguments,
+            write: { output += $0 }, writeError: { errors += $0 })
+        #expect(code == 2 && output == "" && errors.contains(message), "\(arguments): \(errors)")
+    }
+
+    @Test("the conformance program exits with 2 if a fixture excludes an unknown check")
+    func unknownExclusion() throws {
         let memory = try #require(StoreFixture.writable.first { $0.name == "memory" })
         let excluding = StoreFixture(
             memory.type, keepsClosedStores: true, exclusions: [ConformanceExclusion("no.such-check", because: "x")])
@@ -61,17 +70,25 @@ struct RunnerMainTests {
         #expect(excluded.code == 2 && excluded.errors.contains("there is no check 'no.such-check'"))
     }
 
-    @Test("lists checks, shows its arguments, and tests itself")
-    func other() throws {
+    @Test("the conformance program lists checks with their behavior")
+    func listing() throws {
         let list = try run("--list", "--filter=links.order")
         #expect(list.code == 0 && list.output.hasPrefix("links.order  ") && list.output.hasSuffix(".\n"))
+    }
+
+    @Test("the conformance program shows its options for --help")
+    func help() throws {
         #expect(try run("--help").output.contains("--self-test"))
+    }
+
+    @Test("a self-test of the conformance program reports a caught fault and exits with 0")
+    func selfTest() throws {
         let test = try run("--self-test", "--filter=rounds-dates")
         #expect(test.code == 0 && test.output.contains("caught  rounds-dates"))
     }
 
     @Test("the conformance program exits with 3 if the report cannot be written")
-    func output() throws {
+    func unwritableReport() throws {
         struct Gone: Error {}
         var errors = ""
         let code = ConformanceRunner.main(

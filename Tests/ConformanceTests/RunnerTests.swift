@@ -13,7 +13,7 @@ struct RunnerTests {
     private static func check(_ id: String) throws -> ConformanceCheck { try #require(ConformanceCheck.named(id)) }
 
     @Test("a conformance run reports a result for each fixture and check, in order")
-    func order() throws {
+    func reportsResultsInOrder() throws {
         let checks = [try Self.check("changes.empty"), try Self.check("links.order")]
         let fixtures = [StoreFixture(try Self.memory(), name: "a"), StoreFixture(try Self.memory(), name: "b")]
         var reported: [String] = []
@@ -69,7 +69,7 @@ struct RunnerTests {
             return
         }
         #expect(!result.isFailure && failure.check == check.id)
-        // As a test framework runs it.
+        // A test framework runs a check like this.
         try check.run(on: fixture)
         // Other checks are not excluded.
         #expect(throws: ConformanceFailure.self) { try Self.check("links.after").run(on: fixture) }
@@ -106,7 +106,7 @@ struct RunnerTests {
             #expect(throws: ConformanceFailure.self) {
                 _ = try ConformanceRunner.run(on: [StoreFixture(try Self.memory()), fixture]) { _ in reported += 1 }
             },
-            // As a test framework runs it, also where the check is another one.
+            // A test framework runs a check like this; the exclusion is of another check.
             #expect(throws: ConformanceFailure.self) { try Self.check("changes.empty").run(on: fixture) },
         ]
         for error in errors { #expect(error?.actual.contains(message) == true, "\(String(describing: error))") }

@@ -147,42 +147,43 @@ struct CrashLabTests {
 
     @Test(
         "of two processes that run one command, one finishes even if the other is killed",
-        arguments: [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto])
-    func together(_ operation: CrashLab.Operation) throws {
+        arguments: [
+            CrashLab.Operation.convert, .migrate, .migrateKeepingBackup, .migrateThroughVersions, .migrateInto,
+        ],
+        FileBackends.all)
+    func together(_ operation: CrashLab.Operation, on type: String) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         var random = SeededGenerator(seed: seed)
         let rounds = (Self.limit("ROOST_CRASH_KILLS", usually: 10) ?? 100) / 5
         let classes = Set(CrashLab.Fault.Class.allCases)
-        for type in FileBackends.all {
-            let lab = try Case(operation: operation, source: type, store: type).lab()
-            let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
-            lab.discard(counted)
-            let calls = try #require(counted.callCount)
-            var statuses: [String: Int] = [:]
-            for round in 0..<rounds {
-                // Every fourth round kills no process.
-                let number = round % 4 == 0 ? .max : 1 + random.below(calls)
-                let runs = try lab.runTwice(CrashLab.Fault(classes: classes, number: number, action: .kill))
-                defer { lab.discard(runs[0]) }
-                let place =
-                    "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
-                statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
-                // In place the second one waits for the first; elsewhere it may be told that the name is taken.
-                let mayBeRefused = operation.hasSource
-                for (index, run) in runs.enumerated() {
-                    #expect(
-                        run.status == 0 || (run.status == -9 && index == 0)
-                            || (run.status == 3 && mayBeRefused && run.errors.contains("busy: ")),
-                        "\(place): process \(index) ended with \(run.status), \(run.errors)")
-                }
-                let isDone = runs.contains { $0.status == 0 }
-                #expect(isDone || runs[0].status == -9, "\(place): neither did it")
-                if let problem = try lab.check(runs[0].root, isDone ? .new : .any) {
-                    Issue.record("\(place): \(problem)")
-                }
+        let lab = try Case(operation: operation, source: type, store: type).lab()
+        let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
+        lab.discard(counted)
+        let calls = try #require(counted.callCount)
+        var statuses: [String: Int] = [:]
+        for round in 0..<rounds {
+            // Every fourth round kills no process.
+            let number = round % 4 == 0 ? .max : 1 + random.below(calls)
+            let runs = try lab.runTwice(CrashLab.Fault(classes: classes, number: number, action: .kill))
+            defer { lab.discard(runs[0]) }
+            let place =
+                "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
+            statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
+            // In place the second one waits for the first; elsewhere it may be told that the name is taken.
+            let mayBeRefused = operation.hasSource
+            for (index, run) in runs.enumerated() {
+                #expect(
+                    run.status == 0 || (run.status == -9 && index == 0)
+                        || (run.status == 3 && mayBeRefused && run.errors.contains("busy: ")),
+                    "\(place): process \(index) ended with \(run.status), \(run.errors)")
             }
-            print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
+            let isDone = runs.contains { $0.status == 0 }
+            #expect(isDone || runs[0].status == -9, "\(place): neither did it")
+            if let problem = try lab.check(runs[0].root, isDone ? .new : .any) {
+                Issue.record("\(place): \(problem)")
+            }
         }
+        print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
     }
 
     /// Each kind of call fails once, or from then on for good.
@@ -237,7 +238,7 @@ struct CrashLabTests {
     @Test(
         "the crash lab finds the damage that missing flushes cause", arguments: FileBackends.all,
         [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup])
-    func missingFlushes(_ type: String, _ operation: CrashLab.Operation) throws {
+    func missingFlushes(of type: String, during operation: CrashLab.Operation) throws {
         let lab = try Case(operation: operation, source: type, store: type).lab()
         func findings(without kind: CrashLab.Fault.Class) throws -> CrashLab.Findings {
             let run = try lab.run(

@@ -19,7 +19,9 @@ struct MaintenanceTests {
         return location
     }
 
-    /// That the store holds exactly what the first `number` transactions make; gives its digest.
+    /// Requires that the store holds exactly the content of the first `number` transactions.
+    ///
+    /// Returns the number of transactions in the store.
     private func requireState(_ location: StoreLocation, _ number: Int64?, _ when: String) throws -> Int64 {
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         defer { try? store.close() }
@@ -151,11 +153,13 @@ struct MaintenanceTests {
         #expect(try litter(bench) == [])
     }
 
-    @Test(
-        "a store whose compaction is killed 25 times keeps its content and takes commits", arguments: FileBackends.all,
-        [false, true])
+    /// Only an SQLite store can be compacted while it is open.
+    private static let compactions = FileBackends.all.flatMap { type in
+        [false, true].filter { !$0 || type == "sqlite" }.map { (type, $0) }
+    }
+
+    @Test("a store whose compaction is killed 25 times keeps its content and takes commits", arguments: compactions)
     func killed(type: String, isOpen: Bool) throws {
-        guard !isOpen || type == "sqlite" else { return }
         let seed = seed(named: "ROOST_KILL_SEED")
         var random = SeededGenerator(seed: seed)
         let bench = try Bench()

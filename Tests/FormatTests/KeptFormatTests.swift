@@ -100,16 +100,14 @@ struct KeptFormatTests {
         try closed.close()
     }
 
-    @Test("a store of an older program converts into every file type", arguments: readable)
-    func converting(kept: KeptStore) throws {
+    @Test("a store of an older program converts into every file type", arguments: readable, fileTypes)
+    func converting(kept: KeptStore, into type: String) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
-        for type in fileTypes {
-            let destination = StoreLocation(type: type, path: folder.file("new-\(type)"))
-            let report = try MigrationManager(registry: .standard).convert(
-                from: .location(location), to: .location(destination))
-            #expect("\(report.digest)" == KeptFiles.digest)
-        }
+        let destination = StoreLocation(type: type, path: folder.file("new-\(type)"))
+        let report = try MigrationManager(registry: .standard).convert(
+            from: .location(location), to: .location(destination))
+        #expect("\(report.digest)" == KeptFiles.digest)
     }
 
     @Test("a store of a format that is too old is refused with its version and a remedy", arguments: unreadable)
@@ -124,23 +122,24 @@ struct KeptFormatTests {
             #expect(refusal?.message.contains("Dump it with the version of the program that wrote it") == true)
         }
         #expect(try folder.bytes("store") == before)
-        // The dump that the program of that version wrote, the remedy.
+    }
+
+    @Test("a kept dump, the remedy for a format that is too old, loads with all its content")
+    func remedy() throws {
         let store = try loadKeptDump()
         try expectKeptContent(store)
         try store.close()
     }
 
-    @Test("a kept dump loads into every file type")
-    func dumps() throws {
+    @Test("a kept dump loads into every file type", arguments: fileTypes)
+    func dump(into type: String) throws {
         let folder = try Folder()
-        for type in fileTypes {
-            let location = StoreLocation(type: type, path: folder.file(type))
-            try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .location(location))
-            let store = try StoreRegistry.standard.type(named: type).open(
-                location, options: StoreOptions(isReadOnly: true))
-            try expectKeptContent(store)
-            try store.close()
-        }
+        let location = StoreLocation(type: type, path: folder.file(type))
+        try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .location(location))
+        let store = try StoreRegistry.standard.type(named: type).open(
+            location, options: StoreOptions(isReadOnly: true))
+        try expectKeptContent(store)
+        try store.close()
     }
 
     @Test("kept documents of models and mappings describe the same models and mappings")

@@ -51,7 +51,7 @@ struct GraphConformanceTests {
     @Test(
         "a graph check fails on a store with the fault that it looks for",
         arguments: GraphSelfTest.faults.map { ($0.fault, $0.check) })
-    func selfTest(_ fault: FaultyStoreType.Fault, _ check: String) async throws {
+    func selfTest(of fault: FaultyStoreType.Fault, caughtBy check: String) async throws {
         let fixture = try #require(Self.fixtures.first { $0.description == "json" })
         switch await GraphSelfTest.outcome(of: fault, caughtBy: check, on: fixture) {
         case .caught: break
@@ -68,7 +68,7 @@ struct GraphConformanceTests {
         @Test(
             "a graph check fails with the fault planted in contexts that it looks for",
             arguments: GraphSelfTest.plantedFaults.map { ($0.fault, $0.check) })
-        func plantedFaults(_ fault: PlantedFault, _ check: String) async throws {
+        func plantedFaults(of fault: PlantedFault, caughtBy check: String) async throws {
             let fixture = try #require(Self.fixtures.first { $0.description == "json" })
             switch await GraphSelfTest.outcome(of: fault, caughtBy: check, on: fixture) {
             case .caught(let failure): print("planted: \(check) finds \(fault): \(failure.actual.prefix(160))")

@@ -249,7 +249,10 @@
             defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
             #expect(throws: StoreError.self) { try type.destroy(location) }
             #expect(try psql("SELECT count(*) FROM \(schema).customers") == "10")
-            // A damaged store with a foreign table.
+        }
+
+        @Test("a damaged store is removed only after foreign tables in it")
+        func damagedStoreWithForeignTable() throws {
             let damaged = PostgreSQLServer.location("damaged")
             let name = try #require(damaged.path.split(separator: "=").last)
             try type.create(damaged, model: try model(), options: StoreOptions()).close()
@@ -261,13 +264,18 @@
             #expect(try psql("SELECT count(*) FROM \(name).precious") == "0")
             _ = try psql("DROP TABLE \(name).precious")
             try type.destroy(damaged)
-            // Names that temporary stores have, and the schema that every database has.
-            for reserved in ["a~roost~archive", "public"] {
-                let path = location.path.replacing(schema, with: reserved)
-                #expect(throws: StoreError.self) {
-                    try type.create(
-                        StoreLocation(type: type.name, path: path), model: try model(), options: StoreOptions())
-                }
+        }
+
+        @Test(
+            "a store cannot have a name of temporary stores, or be in 'public'",
+            arguments: ["a~roost~archive", "public"])
+        func reservedNames(reserved: String) throws {
+            let location = PostgreSQLServer.location()
+            let schema = try #require(location.path.split(separator: "=").last)
+            let path = location.path.replacing(schema, with: reserved)
+            #expect(throws: StoreError.self) {
+                try type.create(
+                    StoreLocation(type: type.name, path: path), model: try model(), options: StoreOptions())
             }
         }
 

@@ -71,12 +71,15 @@
             try store.close()
         }
 
-        @Test("records copy between PostgreSQL stores of both profiles and another store")
-        func copying() throws {
-            try CrossStoreChecks.copy(from: Self.memory, to: PostgreSQLServer.fixture, seed: 2_026)
-            try CrossStoreChecks.copy(from: PostgreSQLServer.fixture, to: Self.memory, seed: 2_026)
-            try CrossStoreChecks.copy(from: PostgreSQLServer.fixture, to: PostgreSQLServer.portable(), seed: 2_026)
-            try CrossStoreChecks.copy(from: PostgreSQLServer.portable(), to: PostgreSQLServer.fixture, seed: 2_026)
+        private static let pairs: [(StoreFixture, StoreFixture)] = [
+            (memory, PostgreSQLServer.fixture), (PostgreSQLServer.fixture, memory),
+            (PostgreSQLServer.fixture, PostgreSQLServer.portable()),
+            (PostgreSQLServer.portable(), PostgreSQLServer.fixture),
+        ]
+
+        @Test("records copy between PostgreSQL stores of both profiles and another store", arguments: pairs)
+        func copying(from source: StoreFixture, to target: StoreFixture) throws {
+            try CrossStoreChecks.copy(from: source, to: target, seed: 2_026)
         }
     }
 #endif
