@@ -6,7 +6,7 @@ extension ConformanceCheck {
     static let batchDeletes: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.delete.selection",
-            "A batch delete takes what its request would fetch, limit, offset and order included, or the objects it names."
+            "A batch delete removes the objects that its request would fetch, with limit, offset and order, or the objects it names."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -34,7 +34,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.program-model",
-            "Batch requests follow the defaults and delete rules of the program's model, where it is passed, and not those of the store."
+            "If a batch request is given the program's model, it follows the defaults and delete rules of that model, not of the store's."
         ) { bench in
             let own = try BatchModel.make(for: bench.fixture)
             let later = try BatchModel.laterProgram(for: bench.fixture)
@@ -75,7 +75,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.one-sided",
-            "Nothing refers to what is deleted, also where only the other end of a one-to-one relationship said so."
+            "No reference to a deleted object remains, even if only the other end of a one-to-one relationship held it."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -93,7 +93,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.rules",
-            "A batch delete follows cascade to the end, round circles and into subentities, and nullify; order and links of the rest stay."
+            "A batch delete follows cascade and nullify rules, through cycles and subentities. Order and links of the other objects stay."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
@@ -162,7 +162,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.deny",
-            "A batch delete that a rule denies, or that a mandatory relationship needs, names every pair and deletes nothing; when both sides go it succeeds."
+            "A batch delete that a deny rule or a mandatory relationship forbids names every pair and deletes nothing. It succeeds if both sides are deleted."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func person(_ key: Int64) -> Value { .objectID(ObjectID("Person", key: key)) }
@@ -212,7 +212,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "what is left")
         },
         ConformanceCheck(
-            "batch.delete.no-action", "With delete rule noAction, to-one references stay and lead nowhere."
+            "batch.delete.no-action", "With delete rule noAction, to-one references stay and are dangling."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -228,7 +228,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.delete.without-inverse",
-            "References by to-one relationships without inverse are cleared, however many objects go."
+            "References by to-one relationships without inverse are cleared, however many objects are deleted."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let count: Int64 = 2500

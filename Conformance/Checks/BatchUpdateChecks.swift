@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let batchUpdates: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.update.constants",
-            "A batch update sets properties of the objects that meet its predicate, subentities included or not, and gives each a new version."
+            "A batch update sets properties of the objects that match its predicate, with or without subentities, and gives each a new version."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let first = try store.change { changes in
@@ -66,7 +66,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.expressions",
-            "A batch update sets properties to what expressions give for each object as it was before, in the property's own type."
+            "A batch update evaluates expressions on each object as it was before, and converts results to the property's type."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -134,7 +134,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.relationships",
-            "A batch update sets to-one relationships: who joins an ordered one comes last, who stays keeps its place, and other sides follow."
+            "A batch update sets to-one relationships and their inverses. Objects that join an ordered one come last; others keep their place."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
@@ -257,7 +257,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.refused",
-            "A batch update that is impossible for one object fails with the error that names it and the property, and writes nothing."
+            "If an update is invalid for one object, the batch update fails with an error that names object and property, and writes nothing."
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             try store.change { changes in
@@ -313,7 +313,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "batch.update.constraints",
-            "A batch update may move unique values from one object to another; one that gives two the same fails with `constraintViolation`, naming both.",
+            "A batch update may exchange unique values between objects. If two get the same value, it fails with `constraintViolation`, which names both.",
             needs: [.uniquenessConstraints]
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))

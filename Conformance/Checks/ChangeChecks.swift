@@ -60,7 +60,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.generation",
-            "Each commit that changes anything gives a generation that never was before; a failed one changes nothing."
+            "Each commit that changes anything gives a generation that was never used before. A failed commit changes nothing."
         ) { bench in
             let store = try bench.create()
             let first = try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }.generation
@@ -148,7 +148,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.no-effect",
-            "A change set that turns out to change nothing leaves the generation as it is: a link or a key that is not there, or is as it was."
+            "A change set without effect leaves the generation as it is, for example if its link is absent or unchanged."
         ) { bench in
             let store = try bench.create()
             let tagged = RelationshipName("Tag", name: "tagged")
@@ -173,7 +173,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.atomic.every-part",
-            "When one part of a change set is refused, no part is written: objects, links, metadata, keys' owners."
+            "If one part of a change set is refused, no part is written: objects, links, metadata or owners of keys."
         ) {
             bench in
             let store = try bench.create()
@@ -227,7 +227,7 @@ extension ConformanceCheck {
             try store.change { try $0.insert(ObjectID("Track", key: 50), values: [:]) }
         },
         ConformanceCheck(
-            "changes.durable", "Everything that was committed is there after closing and opening.",
+            "changes.durable", "Everything that was committed is present after closing and reopening.",
             needs: [.persistence]
         ) { bench in
             var store = try bench.create()
@@ -284,7 +284,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.unknown-link-relationship",
-            "Links of a relationship that has none cannot be put into a change set."
+            "Links of a relationship that stores no links cannot be put into a change set."
         ) { bench in
             let store = try bench.create()
             try expectError(.invalidRequest, in: "a link of a to-one relationship") {
@@ -299,7 +299,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.other-model",
-            "Updates that follow another model than the store's fail with `modelMismatch`, as inserts do, and change nothing."
+            "Inserts and updates made for another model than the store's fail with `modelMismatch` and change nothing."
         ) { bench in
             let store = try filled(5, on: bench)
             let before = try store.contents()
@@ -317,7 +317,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "changes.impossible-objects",
-            "Objects with a key below 1 and objects of abstract entities fail with `invalidRequest`, however their records were made, in commits and loads."
+            "Commits and loads of objects with a key below 1, or of an abstract entity, fail with `invalidRequest`."
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.2 }
             for (entity, key) in [("Tag", 0), ("Tag", -5), ("Being", 3)] as [(EntityName, Int64)] {
@@ -443,7 +443,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.unchanged.holds",
-            "An object that must be unchanged and is lets the commit through, and keeps its version."
+            "A commit succeeds if the objects that must be unchanged are unchanged, and they keep their versions."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
@@ -455,7 +455,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.unchanged.stale",
-            "An object that must be unchanged and is not makes a conflict; so does a deleted one."
+            "A commit is a conflict if an object that must be unchanged was changed or deleted."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -484,7 +484,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.last-place",
-            "A commit that expects a last place in an ordered relationship is a conflict where a later one was taken, and only then."
+            "A commit that expects a last place in an ordered relationship is a conflict only if a later place was taken."
         ) { bench in
             let store = try bench.create()
             let (album, songs) = (ObjectID("Album", key: 1), RelationshipName("Album", name: "songs"))
@@ -533,7 +533,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.after-delete",
-            "Updating or deleting an object that is gone is a conflict without a current record."
+            "Updating or deleting an object that was deleted is a conflict without a current record."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
@@ -554,7 +554,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "versions.other-entity",
-            "A change names an object by its own entity; under any other one of its hierarchy it is a conflict."
+            "A change must name an object by its own entity. Another entity of its hierarchy is a conflict."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in

@@ -6,7 +6,7 @@ extension ConformanceCheck {
     static let compaction: [ConformanceCheck] = [
         ConformanceCheck(
             "compact.while-open",
-            "Compacting an open store changes nothing that anybody reads, or is refused with `busy`.",
+            "Compacting an open store changes nothing that can be read, or is refused with `busy`.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try mostlyEmptiedStore(bench)
@@ -36,7 +36,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "compact.cancelled",
-            "Compacting that is cancelled fails with `cancelled` and leaves the store as it was, unless it is refused with `busy`.",
+            "A cancelled compaction of an open store fails with `cancelled` or `busy`, and leaves the store as it was.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try mostlyEmptiedStore(bench)

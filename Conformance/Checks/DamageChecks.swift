@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let damage: [ConformanceCheck] = [
         ConformanceCheck(
             "damage.flipped-bytes",
-            "A byte that changed anywhere in a closed store's file is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
+            "A changed byte anywhere in a closed store's file is detected, has no visible effect, or undoes the last commit of an append-only file.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -25,7 +25,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.records-verified",
-            "Each record that comes out of a damaged file, by a scan or by its ID, is one that was written; for any other an error names the object.",
+            "Each record that is read from a damaged file is a record that was written. For any other, an error names the object.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -91,7 +91,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.zeroed-blocks",
-            "A block of a closed store's file that reads as zeros is noticed, changes nothing that can be read, or undoes the last commit of a file that commits append to.",
+            "A zeroed block in a closed store's file is detected, has no visible effect, or undoes the last commit of an append-only file.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -104,7 +104,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.cut-anywhere",
-            "A closed store's file that was cut off anywhere is noticed, lost nothing that can be read, or holds what the last whole commit left.",
+            "A closed store's file that was cut off anywhere is detected, has lost nothing, or holds the content of the last whole commit.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -117,7 +117,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.grown",
-            "Bytes behind the end of a closed store's file are noticed, or change nothing that can be read.",
+            "Bytes after the end of a closed store's file are detected, or have no visible effect.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -127,7 +127,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.two-stores-mixed",
-            "A file of which one half is another store's is noticed, or changes nothing that can be read.",
+            "A file whose second half comes from another store is detected, or has no visible effect.",
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
@@ -142,7 +142,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.replaced-while-open",
-            "A store whose file was exchanged while it is open writes nothing into the new one: `storeReplaced`.",
+            "An open store whose file was replaced fails with `storeReplaced` and writes nothing into the new file.",
             needs: [.persistence, .file]
         ) { bench in
             let other = try bench.create(name: "other")
@@ -164,7 +164,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "damage.removed-while-open",
-            "A store whose file was removed while it is open refuses to write, and makes no new file.",
+            "An open store whose file was removed refuses to write, and creates no new file.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try bench.create()

@@ -139,7 +139,7 @@ extension ConformanceCheck {
     ) -> ConformanceCheck {
         ConformanceCheck(
             "fetch.type.\(name)",
-            "Every operator and sort order on \(name.replacing("-", with: " ")) values answers by the rules, nulls included."
+            "Every operator and sort order on \(name.replacing("-", with: " ")) values follows the rules of predicates, nulls included."
         ) { bench in
             let stored = try values() + [.null, .null]
             let store = try bench.create()

@@ -5,7 +5,7 @@ extension ConformanceCheck {
     /// Keys and IDs.
     static let identity: [ConformanceCheck] = [
         ConformanceCheck(
-            "identity.reserve.disjoint", "Reserved keys are positive, as many as asked for, and never given out twice."
+            "identity.reserve.disjoint", "Reserved keys are positive, as many as requested, and never returned twice."
         ) { bench in
             let store = try bench.create()
             var seen: Set<Int64> = []
@@ -37,7 +37,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.reserve.bad-requests",
-            "Reserving for an unknown entity, or fewer than one key, fails and uses no key."
+            "Reserving keys for an unknown entity, or fewer than one key, fails and uses no key."
         ) {
             bench in
             let store = try bench.create()
@@ -75,7 +75,7 @@ extension ConformanceCheck {
                 second.lowerBound >= first.upperBound, "later keys are higher", otherwise: "\(second) after \(first)")
         },
         ConformanceCheck(
-            "identity.deleted-keys", "The key of a deleted object is never given out again, nor after reopening."
+            "identity.deleted-keys", "The key of a deleted object is never reserved again, even after reopening."
         ) { bench in
             var store = try bench.create()
             let key = try store.reserveKeys(1, for: "Tag").lowerBound
@@ -90,7 +90,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.explicit-among-reserved",
-            "Keys that a program chose itself, in a commit or a load, and those below `lastKeys` are not given out afterwards."
+            "Keys that a program chose itself in a commit or a load, and keys up to `lastKeys`, are not reserved afterwards."
         ) { bench in
             let store = try bench.create()
             func reserve(above mark: Int64) throws {
@@ -113,7 +113,7 @@ extension ConformanceCheck {
             try reserve(above: mark + 10_000)
         },
         ConformanceCheck(
-            "identity.explicit-keys", "An insert with a key of its own raises the mark: later keys are higher."
+            "identity.explicit-keys", "After an insert with a key that was not reserved, reserved keys are higher."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Dog", key: 1_000_000), values: [:]) }
@@ -123,7 +123,8 @@ extension ConformanceCheck {
             try expect(try store.view { try $0.lastKey(of: "Being") } > 1_000_000, "a low key does not lower the mark")
         },
         ConformanceCheck(
-            "identity.extreme-keys", "Keys from 1 to the greatest 64-bit integer can be used, and order as numbers."
+            "identity.extreme-keys",
+            "Keys from 1 to the greatest 64-bit integer can be used, and are ordered as numbers."
         ) { bench in
             let keys: [Int64] = [
                 1, 2, 127, 128, 255, 256, 65_535, 65_536, 1 << 31, 1 << 32, 1 << 53 + 1, .max - 1, .max,
@@ -145,7 +146,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.insert.version",
-            "An insert that carries a version above 1 fails with `invalidRequest`, writing nothing."
+            "An insert with a version above 1 fails with `invalidRequest` and writes nothing."
         ) { bench in
             let store = try bench.create()
             for version in [2, 17, .max] as [UInt32] {
@@ -162,7 +163,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.read.after",
-            "Records are read on behind an ID of the same hierarchy; behind another one's with `invalidRequest`, or `unknownEntity`."
+            "Reading continues after an ID of the same hierarchy. An ID of another one fails with `invalidRequest`, of no entity with `unknownEntity`."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -189,7 +190,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "identity.insert.duplicate",
-            "Inserting a key that is taken in its hierarchy fails with `duplicateObject`, writing nothing."
+            "Inserting a key that is in use in its hierarchy fails with `duplicateObject` and writes nothing."
         ) {
             bench in
             let store = try bench.create()
@@ -220,7 +221,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Being").count }, 0, "the number of objects")
         },
         ConformanceCheck(
-            "identity.read.order", "Records are read by ID in the order asked for; missing ones are left out."
+            "identity.read.order", "Records are read by ID in the requested order, without missing ones."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in

@@ -14,7 +14,7 @@ private let children = RelationshipName("Node", name: "children")
 extension ConformanceCheck {
     /// Links of many-to-many relationships and of to-many relationships without an inverse.
     static let links: [ConformanceCheck] = [
-        linked("many-to-many", "A many-to-many link is seen from both ends, under both names.") { store in
+        linked("many-to-many", "A many-to-many link is visible from both ends, under both names.") { store in
             try store.change { changes in
                 for link in [Link(1, 1), Link(1, 2), Link(2, 1), Link(3, 3)] { try changes.add(link, to: tagged) }
             }
@@ -46,7 +46,7 @@ extension ConformanceCheck {
                 try expectEqual(flipped.map(\.inverseOrder), [4, 2, 9], "the places in the playlists")
             }
         },
-        linked("added-from-inverse", "A link added under the inverse's name is the same link.") { store in
+        linked("added-from-inverse", "A link that is added under the inverse's name is the same link.") { store in
             try store.change { changes in
                 try changes.add(Link(5, 2, inverseOrder: 30), to: playlists)
                 try changes.add(Link(6, 2, inverseOrder: 20), to: playlists)
@@ -62,7 +62,8 @@ extension ConformanceCheck {
                 try store.view { try $0.allLinks(of: tracks) }, [Link(2, 6, order: 20)], "the links after a removal")
         },
         linked(
-            "order", "An ordered relationship keeps its order exactly; ties go by key; places need not be consecutive."
+            "order",
+            "An ordered relationship keeps its order exactly. Ties are ordered by key, and places need not be consecutive."
         ) { store in
             let places: [(Int64, Int64)] = [
                 (1, 70), (2, -5), (3, 70), (4, .min), (5, .max), (6, 0), (7, 70), (8, -5), (9, 1 << 40),
@@ -108,7 +109,7 @@ extension ConformanceCheck {
                     ], "the links")
             }
         },
-        linked("reorder", "Adding a link that is there replaces its places and makes no second one.") { store in
+        linked("reorder", "Adding a link that exists replaces its places and creates no second link.") { store in
             try store.change { changes in
                 for key in 1...4 { try changes.add(Link(1, Int64(key), order: Int64(key)), to: tracks) }
             }
@@ -132,7 +133,8 @@ extension ConformanceCheck {
             try store.change { try $0.add(Link(1, 1, order: 5, inverseOrder: 6), to: tagged) }
             try expectEqual(try store.view { try $0.allLinks(of: tagged) }, [Link(1, 1)], "the link")
         },
-        linked("remove", "Removing a link takes it from both ends; removing one that is not there does nothing.") {
+        linked("remove", "Removing a link removes it from both ends. Removing a link that does not exist does nothing.")
+        {
             store in
             try store.change { changes in for key in 1...3 { try changes.add(Link(1, Int64(key)), to: tagged) } }
             try store.change { changes in
@@ -157,7 +159,7 @@ extension ConformanceCheck {
                     try snapshot.targets(of: queues, from: ObjectID("Track", key: 1)), [], "from the other end")
             }
         },
-        linked("remove-before-add", "In one change set removals come before additions.") { store in
+        linked("remove-before-add", "In one change set, removals are applied before additions.") { store in
             try store.change { try $0.add(Link(1, 1, order: 1), to: tracks) }
             try store.change { changes in
                 try changes.add(Link(1, 1, order: 2), to: tracks)
@@ -224,7 +226,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        linked("to-new-object", "A link may lead to and from objects inserted in the same change set.") { store in
+        linked("to-new-object", "A link may connect objects that are inserted in the same change set.") { store in
             try store.change { changes in
                 try changes.add(Link(500, 600), to: tagged)
                 try changes.insert(ObjectID("Tag", key: 500), values: [:])
@@ -272,7 +274,7 @@ extension ConformanceCheck {
                     try snapshot.targets(of: friends, from: ObjectID("Node", key: 3)), [1], "the friends of 3")
             }
         },
-        linked("after", "Links can be walked from behind any link, whether or not it exists.") { store in
+        linked("after", "A walk over links continues after any link, whether or not it exists.") { store in
             try store.change { changes in
                 for source in 1...4 {
                     for target in 1...5 {
@@ -300,7 +302,7 @@ extension ConformanceCheck {
         },
         linked(
             "after-any",
-            "Links can be walked from behind a link in any form: turned round, with places that have no meaning, with any numbers."
+            "A walk over links continues after a link in any form: reversed, with meaningless places, with any numbers."
         ) { store in
             let friends = RelationshipName("Node", name: "friends")
             try store.change { changes in
@@ -429,7 +431,7 @@ extension ConformanceCheck {
                     "links of an object that does not exist")
             }
         },
-        linked("polymorphic", "Links lead to and from objects of subentities.") { store in
+        linked("polymorphic", "Links connect objects of subentities.") { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Dog", key: 1), values: [:])
                 try changes.insert(ObjectID("Robot", key: 2), values: [:])
@@ -475,7 +477,7 @@ extension ConformanceCheck {
         },
         linked(
             "grouped",
-            "The links of several objects come object after object, in the order in which they are named, each as from it alone."
+            "The links of several objects come object by object, in the requested order, each as from that object alone."
         ) { store in
             try store.change { changes in
                 for link in [Link(1, 1), Link(1, 2), Link(3, 3), Link(2, 1)] { try changes.add(link, to: tagged) }
@@ -558,7 +560,7 @@ extension ConformanceCheck {
     /// To-many relationships that follow from a to-one inverse.
     static let derived: [ConformanceCheck] = [
         linked(
-            "from-to-one", "A to-many relationship with a to-one inverse leads to the objects that refer back.",
+            "from-to-one", "A to-many relationship with a to-one inverse has the objects that refer back as members.",
             group: "derived"
         ) { store in
             try store.change { changes in
@@ -579,7 +581,10 @@ extension ConformanceCheck {
                 try expectEqual(links.map(\.source), [1, 1, 1], "the sources")
             }
         },
-        linked("moves", "It follows every update: into another object, to null and back.", group: "derived") { store in
+        linked(
+            "moves", "A derived to-many relationship follows every update: to another object, to null and back.",
+            group: "derived"
+        ) { store in
             try store.change {
                 try $0.insert(ObjectID("Node", key: 11), values: ["parent": .objectID(ObjectID("Node", key: 1))])
             }
@@ -605,7 +610,8 @@ extension ConformanceCheck {
             try expectEqual(try parents(), [[], []], "after the delete")
         },
         linked(
-            "ordered", "An ordered one goes by the places in the records, then by key, and follows updates.",
+            "ordered",
+            "An ordered derived relationship is sorted by the places in the records, then by key, and follows updates.",
             group: "derived"
         ) { store in
             func song(_ place: Int64) -> [String: Value] {
@@ -636,7 +642,10 @@ extension ConformanceCheck {
                     "the songs of the other album")
             }
         },
-        linked("reflexive", "It works within one entity, and an object may refer to itself.", group: "derived") {
+        linked(
+            "reflexive", "A derived relationship works within one entity, and an object may refer to itself.",
+            group: "derived"
+        ) {
             store in
             try store.change {
                 try $0.insert(ObjectID("Node", key: 20), values: ["parent": .objectID(ObjectID("Node", key: 20))])
@@ -646,7 +655,8 @@ extension ConformanceCheck {
                 "the children of 20")
         },
         linked(
-            "dangling", "A to-one reference to a deleted object stays as it is and leads nowhere, nor back.",
+            "dangling",
+            "A to-one reference to a deleted object stays as it is. It is dangling, and not a member of the inverse.",
             group: "derived"
         ) { store in
             try store.change {

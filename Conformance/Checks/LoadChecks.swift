@@ -67,7 +67,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.invisible",
-            "Nothing of a load shows before `finish()`, not even in snapshots taken meanwhile and read afterwards."
+            "Nothing of a load is visible before `finish()`, nor later in snapshots that were taken before it."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "before"]) }
@@ -83,7 +83,7 @@ extension ConformanceCheck {
             try expectEqual(try StoreContents(of: meanwhile), before, "the same snapshot after the load")
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the count afterwards")
         },
-        ConformanceCheck("bulk.abandon", "An abandoned load leaves no trace, and neither does one that is let go.") {
+        ConformanceCheck("bulk.abandon", "A load that is abandoned or deallocated leaves no trace.") {
             bench in
             let store = try filled(10, on: bench)
             let before = try store.contents()
@@ -109,7 +109,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.abandon-many",
-            "Nothing remains of an abandoned load of 24 MiB, which is more than a page cache holds, whether or not the store has its name yet."
+            "Nothing remains of an abandoned load that is larger than a page cache, in a published or an unpublished store."
         ) { bench in
             for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
                 let store = try bench.create(name: "store-\(isUnpublished)") { $0.isUnpublished = isUnpublished }
@@ -130,7 +130,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.last-keys", "Keys that count as used in the source are never given out in the destination."
+            "bulk.last-keys", "Keys that count as used in the source are never reserved in the destination."
         ) { bench in
             let store = try bench.create()
             let loader = try store.bulkLoader(BulkLoadOptions(lastKeys: ["Tag": 500, "Being": 3]))
@@ -149,7 +149,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.duplicates",
-            "Loading a key that is taken, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+            "Loading a key that the store or the load has already fails with `duplicateObject` and leaves no trace."
         ) { bench in
             let store = try bench.create()
             try store.change { try $0.insert(ObjectID("Dog", key: 5), values: [:]) }
@@ -168,7 +168,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.duplicate-links",
-            "Loading a link that is there, in the store or in the load, fails with `duplicateObject` and leaves no trace."
+            "Loading a link that the store or the load has already fails with `duplicateObject` and leaves no trace."
         ) { bench in
             for (source, relationship) in [("Node", "friends"), ("Playlist", "tracks"), ("Queue", "members")]
                 as [(EntityName, String)]
@@ -215,7 +215,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.failed-frees",
-            "A load that failed holds the writer's place no longer, takes nothing more (`closed`) and leaves no trace."
+            "A failed load releases the write lock, takes no more records (`closed`) and leaves no trace."
         ) { bench in
             for isUnpublished in bench.type.capabilities.contains(.file) ? [false, true] : [false] {
                 for failsLate in [false, true] {
@@ -246,7 +246,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.other-model",
-            "A load that is given records of another model fails with `modelMismatch`, and is over as after any error."
+            "A load that is given records of another model fails with `modelMismatch` and ends."
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.2 }
             for isConcurrent in [false, true] {
@@ -263,7 +263,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.closed-store",
-            "A load whose store is closed ends with `closed`, at the latest when it is finished: the store can be opened and written again.",
+            "A load whose store is closed fails with `closed`, at the latest in `finish()`. The store can be opened and written again.",
             needs: [.persistence]
         ) { bench in
             for finishes in [false, true] {
@@ -287,7 +287,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.constraints",
-            "Loading equal unique values fails with `constraintViolation`, naming the pair, and leaves no trace.",
+            "Loading equal unique values fails with `constraintViolation`, which names the pair, and leaves no trace.",
             needs: [.uniquenessConstraints]
         ) {
             bench in
@@ -310,8 +310,9 @@ extension ConformanceCheck {
                 try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 1, "the count")
             }
         },
-        ConformanceCheck("bulk.into-filled", "A load adds to what a store holds; its tally is that of the whole store.")
-        { bench in
+        ConformanceCheck(
+            "bulk.into-filled", "A load adds to the content of a store. Its tally is that of the whole store."
+        ) { bench in
             let store = try filled(20, on: bench)
             let tally = try load(store) { loader in
                 var batch = RecordBatch(model: bench.model)
@@ -358,7 +359,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "bulk.unpublished", "A store that is not published yet loads, closes and moves to its name.", needs: [.file]
+            "bulk.unpublished", "An unpublished store can be loaded, closed and moved to its name.", needs: [.file]
         ) { bench in
             let graph = try bench.sampleGraph(seed: 5, objectCount: 300)
             let model = graph.model
@@ -376,7 +377,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.unpublished-writers-wait",
-            "Who writes to a store that is not published yet waits for a load of many parts, and writes behind it.",
+            "A commit to an unpublished store waits for a load of many parts, and is applied after it.",
             needs: [.file]
         ) { bench in
             let store = try bench.create {
@@ -405,7 +406,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.finished",
-            "After `finish()` or `abandon()` a loader takes nothing more: `closed`. Abandoning again does nothing."
+            "After `finish()` or `abandon()`, every call of a loader fails with `closed`. Abandoning it again does nothing."
         ) { bench in
             let store = try bench.create()
             for abandoned in [false, true] {
@@ -419,7 +420,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Tag")) }, 0, "the count")
         },
-        ConformanceCheck("bulk.writers-wait", "A commit waits for a load under way and then happens.") { bench in
+        ConformanceCheck("bulk.writers-wait", "A commit waits for a running load and then succeeds.") { bench in
             let store = try bench.create()
             let loader = try store.bulkLoader(BulkLoadOptions())
             let (started, isFinishing) = (Signal(), Mutex(false))
@@ -443,7 +444,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.writers-time-out",
-            "A commit that waits longer than the timeout fails with `busy`, which can be retried, and writes nothing."
+            "A commit that waits longer than the timeout fails with `busy` and writes nothing. It can be retried."
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.2 }
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -469,7 +470,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "bulk.concurrent",
-            "A load on a thread of its own takes batches of any size and gives the store that the plain one gives."
+            "A load on its own thread takes batches of any size and gives the same store as a plain load."
         ) { bench in
             let owner = try bench.model.requireLinkRelationship(RelationshipName("Playlist", name: "tracks")).owner
             func load(_ loader: any BulkLoader) throws -> StoreTally {
@@ -497,7 +498,7 @@ extension ConformanceCheck {
                 try load(try concurrent.concurrentBulkLoader(BulkLoadOptions())).digest, digest, "the digest")
             try expectEqual(try concurrent.contents(), try plain.contents(), "the contents")
         },
-        ConformanceCheck("bulk.empty", "A load of nothing is fine, and leaves the generation as it is.") { bench in
+        ConformanceCheck("bulk.empty", "An empty load succeeds and leaves the generation as it is.") { bench in
             let store = try filled(3, on: bench)
             let generation = try store.change { $0.userMetadata["last"] = .bool(true) }.generation
             let before = try store.contents()
@@ -533,7 +534,8 @@ extension ConformanceCheck {
     static let digests: [ConformanceCheck] = [
         ConformanceCheck(
             "digest.recorded-is-computed",
-            "After every kind of change the recorded tally is the one computed from the contents.", needs: [.digest]
+            "After every kind of change, the recorded tally equals the tally computed from the contents.",
+            needs: [.digest]
         ) { bench in
             var store = try bench.create()
             func compare(_ what: String) throws {
@@ -688,7 +690,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "digest.reference", "The digest is the one that the record and link hashes of RoostCore make.",
+            "digest.reference", "The digest is the sum of the record and link hashes that RoostCore computes.",
             needs: [.digest]
         ) { bench in
             let graph = try bench.sampleGraph(seed: 77, objectCount: 200)

@@ -42,7 +42,7 @@ extension ConformanceCheck {
             try expectEqual(counts, [3, 1, 2, 1], "the objects of each notice")
         },
         ConformanceCheck(
-            "notices.nothing", "A commit that fails or changes nothing gives no notice, and the next one does."
+            "notices.nothing", "A commit that fails or changes nothing gives no notice. The next commit gives one."
         ) { bench in
             let store = try bench.create()
             let id = ObjectID("Track", key: 1)
@@ -59,7 +59,9 @@ extension ConformanceCheck {
             try expectEqual(notices.count, 1, "the number of notices")
             try expect(!log.isExact || notices[0].updated == [id], "the notice is of the commit")
         },
-        ConformanceCheck("notices.batches", "Batch requests are named object by object, a bulk load is not.") {
+        ConformanceCheck(
+            "notices.batches", "The notice of a batch request names each object, and that of a bulk load none."
+        ) {
             bench in
             let store = try bench.create()
             let log = try NoticeLog(store, bench)
@@ -110,7 +112,8 @@ extension ConformanceCheck {
             try expectEqual(Set(notices.flatMap(\.inserted)).count, 32, "the objects that they name")
         },
         ConformanceCheck(
-            "notices.two-openings", "Who listens to one opening of a store hears of commits of another.",
+            "notices.two-openings",
+            "A listener to one opening of a store receives notices of commits of another opening.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -145,7 +148,7 @@ extension ConformanceCheck {
                 throw Mismatch(expected: "no signal of a failed commit", actual: "one")
             }
         },
-        ConformanceCheck("notices.end", "Closing the store ends listening, and listening to a closed store fails.") {
+        ConformanceCheck("notices.end", "Closing a store ends its listeners, and listening to a closed store fails.") {
             bench in
             let base = try bench.create()
             let store = try Store(base, registry: StoreRegistry([bench.type]))
@@ -163,7 +166,7 @@ extension ConformanceCheck {
     /// Notices of commits of other processes.
     static let noticesOfProcesses: [ConformanceCheck] = [
         ConformanceCheck(
-            "processes.notices", "Who listens to a store hears of commits of another process, and of the last one.",
+            "processes.notices", "A listener receives notices of another process's commits, including the last one.",
             needs: [.persistence]
         ) { bench in
             try withPeer(bench) { (peer, store, log) in
@@ -178,7 +181,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.notices.killed",
-            "After another process was killed while it committed, listeners know the last commit.",
+            "After another process was killed during commits, listeners have a notice of the last commit.",
             needs: [.persistence]
         ) { bench in
             try withPeer(bench) { (peer, store, log) in
@@ -195,7 +198,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.notices.history",
-            "With a history, notices of commits of another process name every object that these changed.",
+            "With a history, a notice of another process's commits names every object that they changed.",
             needs: [.persistence, .history]
         ) { bench in
             try withPeer(bench, options: " history") { (peer, store, log) in

@@ -6,7 +6,7 @@ extension ConformanceCheck {
     /// Creating, finding and opening stores.
     static let opening: [ConformanceCheck] = [
         ConformanceCheck(
-            "opening.create.empty", "A new store is empty: no objects, no links, no keys used, an empty digest."
+            "opening.create.empty", "A new store is empty: no objects, no links, no used keys and an empty digest."
         ) {
             bench in
             let store = try bench.create()
@@ -24,7 +24,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "opening.create.describes-itself", "A store names its type, its URL, its model, and that it can be written."
+            "opening.create.describes-itself",
+            "A new store reports its type, its URL, its model and that it can be written."
         ) {
             bench in
             let store = try bench.create()
@@ -36,14 +37,14 @@ extension ConformanceCheck {
             try expectEqual(try store.view { $0.model }, bench.model, "the snapshot's model")
             try expect(try store.byteCount() >= 0, "the byte count is not negative")
         },
-        ConformanceCheck("opening.type.name", "A type's name can stand before the colon of a store URL.", on: .none) {
+        ConformanceCheck("opening.type.name", "The name of a type is a valid prefix of a store URL.", on: .none) {
             bench in
             let location = StoreLocation(type: bench.type.name, path: "/x")
             try expectEqual(StoreLocation(text: location.description), location, "the URL read back from its text")
         },
         ConformanceCheck(
             "opening.create.already-exists",
-            "Creating where a store is fails with `alreadyExists` and leaves that store alone.",
+            "Creating a store where one exists fails with `alreadyExists` and leaves that store unchanged.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
@@ -55,7 +56,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.create.foreign-file",
-            "Creating where another file is fails with `alreadyExists` and leaves the file alone.",
+            "Creating a store where another file exists fails with `alreadyExists` and leaves the file unchanged.",
             needs: [.file]
         ) { bench in
             let path = try bench.write([1, 2, 3], as: "store")
@@ -64,7 +65,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.create.missing-directory",
-            "Creating in a directory that does not exist fails with `missingDirectory`.",
+            "Creating a store in a directory that does not exist fails with `missingDirectory`.",
             needs: [.file]
         ) { bench in
             try expectError(.missingDirectory, in: "creating in no directory") {
@@ -73,13 +74,14 @@ extension ConformanceCheck {
             try expectEqual(try bench.files(), [], "nothing was made")
         },
         ConformanceCheck(
-            "opening.open.not-found", "Opening what does not exist fails with `notFound` and makes nothing.", on: .none
+            "opening.open.not-found", "Opening a store that does not exist fails with `notFound` and creates nothing.",
+            on: .none
         ) { bench in
             try expectRefused(.notFound, opening: "nothing", on: bench)
         },
         ConformanceCheck(
             "opening.open.empty-file",
-            "An empty file is not a store: `notAStore`, it stays empty, and nothing comes to stand beside it.",
+            "Opening an empty file fails with `notAStore`. The file stays empty and no other file is created.",
             on: .none, needs: [.file]
         ) { bench in
             let path = try bench.write([], as: "store")
@@ -88,7 +90,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.foreign-file",
-            "A file of another format is not a store: `notAStore`, no byte of it changes, and nothing comes to stand beside it.",
+            "Opening a file of another format fails with `notAStore`. The file does not change and no other file is created.",
             on: .none, needs: [.file]
         ) { bench in
             let letter = [UInt8]("This is a letter to somebody and no store at all.\n".utf8)
@@ -100,7 +102,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.directory",
-            "A directory is not a store: `notAStore`, and nothing comes to stand in it or beside it.",
+            "Opening a directory fails with `notAStore` and creates no file in it or beside it.",
             on: .none, needs: [.file]
         ) {
             bench in
@@ -112,7 +114,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.truncated",
-            "A store cut off anywhere is refused, or opens as it was after the last commit that is whole.",
+            "A store that was cut off anywhere is refused, or opens as it was after the last whole commit.",
             needs: [.file]
         ) { bench in
             let store = try bench.create()
@@ -185,7 +187,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.model-mismatch",
-            "Opening with a model of other version hashes fails with `modelMismatch` and changes nothing.",
+            "Opening with a model that has other version hashes fails with `modelMismatch` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
@@ -200,7 +202,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.open.model-match",
-            "Opening with an equal model, or with none, takes the model that the store embeds.",
+            "Opening with an equal model, or without a model, uses the model that the store embeds.",
             needs: [.persistence]
         ) { bench in
             try bench.create().close()
@@ -245,7 +247,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.options.create-read-only",
-            "Creating a store that is to be read-only is refused with `readOnly`, and makes nothing."
+            "Creating a store with the read-only option fails with `readOnly` and creates nothing."
         ) { bench in
             for isUnpublished in [false, true] {
                 try expectError(.readOnly, in: "creating a read-only store") {
@@ -260,7 +262,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "opening.read-only.refuses",
-            "A store opened read-only reads, says so, and refuses every change with `readOnly`.",
+            "A store that is opened read-only can be read, reports that it is read-only, and refuses every change with `readOnly`.",
             needs: [.persistence]
         ) { bench in
             let store = try bench.create()
@@ -296,7 +298,8 @@ extension ConformanceCheck {
                 otherwise: "they changed")
         },
         ConformanceCheck(
-            "opening.twice.shared", "A store may be open more than once; each sees what the other commits.",
+            "opening.twice.shared",
+            "A store may be opened more than once, and each opening shows the commits of the others.",
             needs: [.multipleProcesses]
         ) { bench in
             let first = try bench.create()
@@ -309,7 +312,7 @@ extension ConformanceCheck {
             try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "after the other was closed")
         },
         ConformanceCheck(
-            "opening.twice.keys", "Keys reserved through one opening are never given out by another.",
+            "opening.twice.keys", "Keys reserved through one opening are never reserved by another.",
             needs: [.multipleProcesses]
         ) { bench in
             let (first, second) = (try bench.create(), try bench.open())
@@ -348,7 +351,8 @@ extension ConformanceCheck {
     /// The metadata of stores.
     static let metadata: [ConformanceCheck] = [
         ConformanceCheck(
-            "metadata.embedded-model", "The embedded model equals the one the store was created with, in everything."
+            "metadata.embedded-model",
+            "The embedded model equals the model that the store was created with, in every part."
         ) {
             bench in
             let store = try bench.reopen(try bench.create())
@@ -360,7 +364,8 @@ extension ConformanceCheck {
             let other = try ConformanceModel.changed(for: bench.fixture)
             try expect(!other.isCompatible(with: metadata), "another model is not compatible with the store")
         },
-        ConformanceCheck("metadata.uuid.given", "A store gets the UUID it is created with, and keeps it.") { bench in
+        ConformanceCheck("metadata.uuid.given", "A store has the UUID that it was created with, and keeps it.") {
+            bench in
             let uuid = StoreUUID()
             let store = try bench.create { $0.storeUUID = uuid }
             try expectEqual(try store.metadata().storeUUID, uuid, "the UUID")
@@ -370,7 +375,8 @@ extension ConformanceCheck {
             let (a, b) = (try bench.create(name: "a"), try bench.create(name: "b"))
             try expect(try a.metadata().storeUUID != b.metadata().storeUUID, "the UUIDs differ")
         },
-        ConformanceCheck("metadata.user.every-kind", "User metadata of every kind, nested, come back exactly.") {
+        ConformanceCheck("metadata.user.every-kind", "User metadata of every kind, nested ones too, come back exactly.")
+        {
             bench in
             let all = everyMetadataValue
             let store = try bench.create { $0.userMetadata = all }
@@ -378,7 +384,8 @@ extension ConformanceCheck {
             try expectEqual(try bench.reopen(store).metadata().userMetadata, all, "the metadata after reopening")
         },
         ConformanceCheck(
-            "metadata.user.commit", "A commit sets, replaces and removes user metadata, and leaves other keys alone."
+            "metadata.user.commit",
+            "A commit sets, replaces and removes user metadata, and leaves other keys unchanged."
         ) {
             bench in
             let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
@@ -395,7 +402,7 @@ extension ConformanceCheck {
             let merged = expected.merging(everyMetadataValue) { $1 }
             try expectEqual(try bench.reopen(store).metadata().userMetadata, merged, "the metadata after reopening")
         },
-        ConformanceCheck("metadata.user.atomic", "Metadata in a change set that is refused are not set.") { bench in
+        ConformanceCheck("metadata.user.atomic", "Metadata in a refused change set are not set.") { bench in
             let store = try bench.create { $0.userMetadata = ["a": .int(1)] }
             try expectError(.conflict, in: "updating what does not exist") {
                 try store.change { changes in
@@ -405,7 +412,8 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.metadata().userMetadata, ["a": .int(1)], "the metadata")
         },
-        ConformanceCheck("metadata.user.not-in-digest", "User metadata do not enter the digest.", needs: [.digest]) {
+        ConformanceCheck("metadata.user.not-in-digest", "User metadata are not a part of the digest.", needs: [.digest])
+        {
             bench in
             let store = try bench.create()
             let before = try store.recordedTally().digest

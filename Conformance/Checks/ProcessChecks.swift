@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let processes: [ConformanceCheck] = [
         ConformanceCheck(
             "processes.durable.killed",
-            "What a process committed is there after it was killed, and its store can be opened and written at once.",
+            "After a process is killed, its commits are present, and the store can be opened and written at once.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -17,7 +17,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.durable.mid-commit",
-            "A process that is killed while it commits leaves every commit that returned, and at most one more, whole.",
+            "A process that is killed during a commit leaves every commit that returned, and at most one more, whole.",
             needs: [.persistence]
         ) { bench in
             try bench.create().close()
@@ -42,7 +42,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "processes.durable.closed", "What one process wrote and closed, another reads whole and goes on from.",
+            "processes.durable.closed", "A store that one process wrote and closed can be read and changed by another.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -56,7 +56,8 @@ extension ConformanceCheck {
             try expectEqual(try peer.askNumber("number"), 6, "what the other process sees")
         },
         ConformanceCheck(
-            "processes.load.killed", "A process that is killed during a bulk load leaves nothing of it, and no lock.",
+            "processes.load.killed",
+            "A process that is killed during a bulk load leaves no part of the load, and no lock.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -70,7 +71,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.shared-or-busy",
-            "While one process has a store open, another shares it, or is refused with `busy` and harms nothing.",
+            "While one process has a store open, another process shares it, or is refused with `busy` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -92,7 +93,8 @@ extension ConformanceCheck {
             try expectState(after: 2, try bench.open())
         },
         ConformanceCheck(
-            "processes.commits.seen", "A snapshot shows every commit of another process that returned before it.",
+            "processes.commits.seen",
+            "A snapshot shows every commit of another process that returned before the snapshot was taken.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -105,7 +107,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "processes.snapshots.stay", "A snapshot shows the same, whatever other processes commit.",
+            "processes.snapshots.stay", "A snapshot does not change when other processes commit.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -137,7 +139,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.writers.wait",
-            "A writer waits for one in another process up to its timeout, then fails with `busy`; readers do not wait.",
+            "A writer waits for a writer in another process up to its timeout, then fails with `busy`. Readers do not wait.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create { $0.timeoutSeconds = 0.1 }
@@ -154,7 +156,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 10, "what was loaded")
         },
         ConformanceCheck(
-            "processes.writers.killed", "A writer that is killed gives way to the next one without help.",
+            "processes.writers.killed", "After a writer is killed, the next writer succeeds without a repair.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -167,7 +169,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.conflict",
-            "An update that another process overtook fails with `conflict` and shows what is there now.",
+            "An update of an object that another process changed fails with `conflict` and has the current record.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -188,7 +190,7 @@ extension ConformanceCheck {
                 "the version after three writes")
         },
         ConformanceCheck(
-            "processes.keys", "Keys that one process reserved are never given to another, also after it was killed.",
+            "processes.keys", "Keys that one process reserved are never reserved by another, even after it was killed.",
             needs: [.multipleProcesses]
         ) { bench in
             let store = try bench.create()
@@ -212,7 +214,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.destroy-and-replace",
-            "A store that another process has open is neither destroyed nor replaced: `busy`, and nothing changes.",
+            "Destroying or replacing a store that another process has open fails with `busy` and changes nothing.",
             needs: [.persistence]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -234,7 +236,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.quota",
-            "A commit that meets a limit of file size fails with `noSpace` and leaves what was there; so does creating.",
+            "A commit or a creation that reaches a limit of file size fails with `noSpace` and keeps the earlier content.",
             needs: [.persistence, .file]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -264,7 +266,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.open-files",
-            "Opening without a free file handle fails with `outOfResources`; an open store loses nothing by it.",
+            "Opening a store without a free file handle fails with `outOfResources`. An open store loses nothing.",
             needs: [.persistence, .file]
         ) { bench in
             let peer = try bench.startPeer("create")
@@ -285,7 +287,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "processes.permissions",
-            "Opening and creating where the user may not fail with `permissionDenied` and change nothing.",
+            "Opening or creating a store without permission fails with `permissionDenied` and changes nothing.",
             needs: [.persistence, .file]
         ) { bench in
             let store = try bench.create()

@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let hostileQueries: [ConformanceCheck] = [
         onOneRow(
             "refused",
-            "What makes no sense is refused with its code before the first record, also where no object would ask."
+            "Meaningless requests are refused with their code before the first record, even if no object would be compared."
         ) { snapshot in
             let table: [(String, StoreError.Code)] = [
                 ("nothing == 1", .unknownProperty), ("parent.nothing == 1", .unknownProperty),
@@ -51,7 +51,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        onOneRow("nesting", "Predicates nest 200 levels deep and no deeper, however they do it.") { snapshot in
+        onOneRow("nesting", "Predicates of any kind nest 200 levels deep and no deeper.") { snapshot in
             typealias P = FetchRequest.Predicate
             func nested(_ depth: Int, _ wrap: (P) -> P) -> P {
                 (1..<depth).reduce(.equal("name", to: "a")) { inner, _ in wrap(inner) }
@@ -91,7 +91,7 @@ extension ConformanceCheck {
                             .init(left: .path(of: subquery, ["@count"]), operator: .greater, right: .constant(0)))))
             }
         },
-        onOneRow("long-lists", "Lists of 10 000 values are looked through; of more than 100 000, refused.") {
+        onOneRow("long-lists", "Lists of 10 000 values are searched. Lists of more than 100 000 are refused.") {
             snapshot in
             func list(_ count: Int64, _ make: (Int64) -> Value) -> FetchRequest.Expression {
                 .aggregate((0..<count).map { .constant(make($0)) })
@@ -117,7 +117,9 @@ extension ConformanceCheck {
                         "Indexed", where: .comparison(.init(left: .keyPath(["i64"]), operator: .isIn, right: list))))
             }
         },
-        onOneRow("patterns", "Patterns have at most 4096 bytes; one that would take for ever ends with `timedOut`.") {
+        onOneRow(
+            "patterns", "Patterns have at most 4096 bytes. A match that would take too long fails with `timedOut`."
+        ) {
             snapshot in
             func request(_ comparison: FetchRequest.Comparison.Operator, _ pattern: String) -> FetchRequest {
                 FetchRequest("Indexed", where: .compare("str", using: comparison, with: .string(pattern)))
@@ -142,7 +144,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "queries.hostile.injection",
-            "Text that means something to a database is text: 300 of them, by every operator."
+            "300 texts that are syntax to a database are only text, with every operator."
         ) {
             bench in
             let texts = injections

@@ -18,7 +18,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        reading("reading.scan-after", "A scan goes on behind any ID, whether or not it exists.") { sample in
+        reading("reading.scan-after", "A scan continues after any ID, whether or not it exists.") { sample in
             try sample.view { snapshot in
                 for root in sample.model.roots.map({ sample.model.entities[$0] }) {
                     let objects = sample.objects(of: root)
@@ -33,7 +33,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.batches",
-            "Each batch of a cursor replaces the one before, holds something and no more than its capacity; the end stays."
+            "Each batch of a cursor replaces the previous one, is not empty and stays within its capacity. The end is permanent."
         ) { sample in
             try sample.view { snapshot in
                 for entity in sample.model.entities {
@@ -60,7 +60,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.by-id",
-            "Objects come in the order of the IDs asked for, without those that do not exist or are of another entity."
+            "Objects come in the order of the requested IDs, without missing objects and objects of other entities."
         ) { sample in
             try sample.view { snapshot in
                 for entity in sample.model.entities {
@@ -93,7 +93,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.links",
-            "All links of a relationship come from either end, by source, place and target, behind any link."
+            "All links of a relationship can be read from either end, by source, place and target, after any link."
         ) { sample in
             try sample.view { snapshot in
                 for relationship in sample.model.relationships {
@@ -111,7 +111,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.walk",
-            "A to-many relationship leads from an object to what it holds, in its order; from none to none."
+            "A to-many relationship gives the members of an object in its order, and none for no object."
         ) { sample in
             try sample.view { snapshot in
                 for relationship in sample.model.relationships {
@@ -129,7 +129,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.fetch-conditions",
-            "Every operator on every attribute finds what it means, nulls included, and the count agrees."
+            "Every operator on every attribute finds the right objects, nulls included, and the count agrees."
         ) { sample in
             try sample.view { snapshot in
                 for (entity, attribute) in sample.attributes {
@@ -157,7 +157,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.fetch-order",
-            "Every attribute orders objects both ways, ties by key; limit and offset count in that order."
+            "Every attribute sorts objects in both directions, ties by key. Limit and offset apply to that order."
         ) { sample in
             try sample.view { snapshot in
                 for (entity, attribute) in sample.attributes
@@ -200,7 +200,10 @@ extension ConformanceCheck {
                 }
             }
         },
-        reading("reading.unknown", "What the model lacks is refused: `unknownEntity`, `unknownProperty`.") { sample in
+        reading(
+            "reading.unknown",
+            "Requests for entities and properties that the model lacks fail with `unknownEntity` and `unknownProperty`."
+        ) { sample in
             let entity = try require(sample.model.entities.first?.name, "an entity")
             try sample.view { snapshot in
                 try expectError(.unknownEntity, in: "a scan") { _ = try snapshot.objects(of: "NoSuchEntity") }
@@ -223,7 +226,8 @@ extension ConformanceCheck {
             }
         },
         reading(
-            "reading.describes-itself", "A store tells its type, its URL, its model, its size and the user's metadata."
+            "reading.describes-itself",
+            "A store reports its type, its URL, its model, its size and the user's metadata."
         ) { sample in
             let metadata = try sample.store.metadata()
             try expectEqual(metadata.type, sample.bench.type.name, "the type in the metadata")
@@ -245,7 +249,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.digest",
-            "The digest computed from a store is that of its content, twice the same, and the recorded one."
+            "The digest computed from a store is that of its content, the same each time, and the recorded digest."
         ) { sample in
             try sample.view { snapshot in
                 let tally = try snapshot.computeTally()
@@ -294,7 +298,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.closed",
-            "After `close()` of a snapshot or of its store every call throws `closed`, of cursors too."
+            "After a snapshot or its store is closed, every call of it and of its cursors throws `closed`."
         ) { sample in
             for closesStore in [false, true] {
                 let snapshot = try sample.store.snapshot()
@@ -319,7 +323,7 @@ extension ConformanceCheck {
         },
         reading(
             "reading.refuses-writing",
-            "A store that cannot be written refuses every change, `unsupported`, or `readOnly` where it was opened so.",
+            "A store that cannot be written refuses every change with `unsupported`, or with `readOnly` if it was opened so.",
             needs: [.persistence], isReadOnly: true
         ) { sample in
             let code: StoreError.Code = sample.bench.fixture.capabilities.contains(.writing) ? .readOnly : .unsupported

@@ -72,7 +72,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Tag").map(\.id.key) }, [1, 2, 3], "the objects")
         },
         ConformanceCheck(
-            "references.missing-ends", "A link to missing objects fails with the list of them, each once."
+            "references.missing-ends", "A link to missing objects fails with an error that lists each of them once."
         ) { bench in
             let store = try bench.create()
             try store.change { changes in
@@ -100,7 +100,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.fields",
-            "A delete that requires it fails with `deleteDenied` while a to-one reference of a remaining object refers to it."
+            "A delete that requires an unreferenced object fails with `deleteDenied` while a remaining object refers to it."
         ) { bench in
             let store = try bench.create()
             let (album, dog) = (ObjectID("Album", key: 1), ObjectID("Dog", key: 1))
@@ -166,7 +166,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.unreferenced.links",
-            "A delete that requires it fails with `deleteDenied` while a link from a remaining object refers to it."
+            "A delete that requires an unlinked object fails with `deleteDenied` while a remaining object links to it."
         ) { bench in
             let store = try bench.create()
             let (track, other) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
@@ -215,7 +215,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "references.two-writers",
-            "Of two writers, one that refers to an object and one that deletes it, exactly the first to commit succeeds."
+            "If one writer refers to an object that another deletes, exactly the first to commit succeeds."
         ) { bench in
             let writers = try twoWriters(on: bench)
             for (round, deletesFirst) in [false, true].enumerated() {

@@ -8,7 +8,7 @@ extension ConformanceCheck {
     static let rows: [ConformanceCheck] = [
         rows(
             "columns",
-            "Rows have the columns that are asked for, through to-one relationships too; without any, every attribute."
+            "Rows have the requested columns, also through to-one relationships. Without a request they have every attribute."
         ) { check in
             try check.expect(
                 [
@@ -49,7 +49,7 @@ extension ConformanceCheck {
         },
         rows(
             "aggregates",
-            "Aggregates without groups make one row, of no object too; sums of whole numbers and decimals are exact."
+            "Aggregates without groups give one row, even without objects. Sums of integers and decimals are exact."
         ) {
             check in
             let columns: [FetchRequest.FetchedProperty] = [
@@ -102,7 +102,7 @@ extension ConformanceCheck {
         },
         rows(
             "groups",
-            "Objects with equal values are one group, in the order of the first; conditions and orders name columns."
+            "Objects with equal values form one group, in the order of the first object. Conditions and orders name columns."
         ) {
             check in
             let count = FetchRequest.FetchedProperty("n", expression: .function(.count, [.evaluatedObject]))
@@ -135,7 +135,7 @@ extension ConformanceCheck {
                         .init(left: .function(.maximum, [.keyPath(["i64"])]), operator: .equal, right: .constant(3)))
             }
         },
-        rows("errors", "What makes no sense in rows is refused before the first row.") { check in
+        rows("errors", "Meaningless requests for rows are refused before the first row.") { check in
             let sum = FetchRequest.FetchedProperty("sum", expression: .function(.sum, [.keyPath(["i64"])]))
             let cases: [(StoreError.Code, String, (inout RowRequest) -> Void)] = [
                 (.unknownProperty, "i46", { $0.propertiesToFetch = ["i46"] }),
@@ -167,7 +167,7 @@ extension ConformanceCheck {
         },
         rows(
             "ids",
-            "The IDs of a request are those of its objects, whatever finds them: with their own entities, in its order and window."
+            "The IDs of a request are those of its objects, with their own entities, in its order and window, with or without an index."
         ) { check in
             let owner = FetchRequest.Predicate.equal("owner", to: .objectID(ObjectID("Dog", key: 1)))
             let predicates: [FetchRequest.Predicate?] = [
@@ -220,7 +220,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "rows.checked-request",
-            "A request that was compiled once gives the same objects, count and IDs; one for another model is refused with `modelMismatch`."
+            "A compiled request gives the same objects, count and IDs each time. A request for another model is refused with `modelMismatch`."
         ) { bench in
             let store = try filled(20, on: bench)
             let request = FetchRequest(

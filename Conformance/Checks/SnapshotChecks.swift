@@ -76,8 +76,8 @@ extension ConformanceCheck {
                     try store.view { try $0.count(FetchRequest("Track")) }, Int(key), "the count after commit \(key)")
             }
         },
-        ConformanceCheck("snapshots.cursor-stays", "A cursor under way goes on over its snapshot while others commit.")
-        { bench in
+        ConformanceCheck("snapshots.cursor-stays", "A cursor continues to read its snapshot while others commit.") {
+            bench in
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -93,7 +93,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "snapshots.reading-while-writing",
-            "Readers on other threads see whole commits only, never an older one after a newer."
+            "Readers on other threads see only whole commits, and never an older state after a newer one."
         ) { bench in
             let store = try bench.create()
             let stop = Mutex(false)
@@ -139,7 +139,7 @@ extension ConformanceCheck {
             for reader in readers { _ = try reader.value() }
         },
         ConformanceCheck(
-            "snapshots.never-waits", "Taking and reading a snapshot does not wait for a bulk load under way."
+            "snapshots.never-waits", "Taking and reading a snapshot does not wait for a running bulk load."
         ) { bench in
             let store = try filled(10, on: bench)
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -163,7 +163,8 @@ extension ConformanceCheck {
             try expectClosed(snapshot, records, links)
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store goes on")
         },
-        ConformanceCheck("snapshots.let-go", "A snapshot that is let go without closing holds nothing up.") { bench in
+        ConformanceCheck("snapshots.let-go", "A snapshot that is deallocated without closing does not block the store.")
+        { bench in
             let store = try bench.create()
             for key in Int64(1)...200 {
                 _ = try store.snapshot()
@@ -175,7 +176,7 @@ extension ConformanceCheck {
 
     /// Record and link cursors.
     static let cursors: [ConformanceCheck] = [
-        ConformanceCheck("cursors.after", "A scan goes on behind any ID, whether or not it exists.") { bench in
+        ConformanceCheck("cursors.after", "A scan continues after any ID, whether or not it exists.") { bench in
             let store = try bench.create()
             try store.change { changes in
                 for key in 1...50 { try changes.insert(ObjectID("Tag", key: Int64(key * 2)), values: [:]) }
@@ -217,7 +218,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "snapshots.close-while-shown",
-            "Who closes a snapshot while it shows him records where they lie sees no others than its own, and `closed` from then on."
+            "If a snapshot is closed while it shows records in place, it shows only its own records, and then throws `closed`."
         ) { bench in
             let store = try filled(3000, on: bench)
             let snapshot = try store.snapshot()
@@ -248,7 +249,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "cursors.batches",
-            "A long scan comes in several batches, none empty, none far over its capacity, in order without gaps."
+            "A long scan comes in several batches, in order and without gaps. No batch is empty or far over its capacity."
         ) { bench in
             let store = try filled(5000, on: bench)
             try store.view { snapshot in
@@ -292,7 +293,10 @@ extension ConformanceCheck {
                 try expectEqual(count, 12, "the number of records")
             }
         },
-        ConformanceCheck("cursors.end-stays", "At its end a cursor returns false with an empty batch, ever after.") {
+        ConformanceCheck(
+            "cursors.end-stays",
+            "At its end, a cursor returns false with an empty batch, on this call and every later one."
+        ) {
             bench in
             let store = try filled(3, on: bench)
             try store.view { snapshot in
@@ -327,7 +331,8 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("cursors.replace-contents", "A cursor replaces what is in the batch it is given.") { bench in
+        ConformanceCheck("cursors.replace-contents", "A cursor replaces the content of the batch that it is given.") {
+            bench in
             let store = try filled(5, on: bench)
             try store.view { snapshot in
                 var batch = RecordBatch(model: bench.model)
@@ -365,7 +370,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        ConformanceCheck("cursors.abandoned", "A cursor may be left before its end.") { bench in
+        ConformanceCheck("cursors.abandoned", "A cursor may be abandoned before its end.") { bench in
             let store = try filled(3000, on: bench)
             try store.view { snapshot in
                 for _ in 0..<50 {

@@ -116,7 +116,7 @@ extension ConformanceCheck {
         ConformanceCheck("values.data.empty-and-null", "Empty data are not null.") { bench in
             try roundTrip("blob", [.data(Data()), .null, .data(Data([0])), .data(Data([0, 0]))], on: bench)
         },
-        ConformanceCheck("values.data.every-byte", "Data keep every byte, in every position.") { bench in
+        ConformanceCheck("values.data.every-byte", "Data keep every byte in every position.") { bench in
             try roundTrip(
                 "blob", [.data(Data(0...255)), .data(Data((0...255).reversed())), .data(Data([0xFF, 0, 0xFF]))],
                 on: bench)
@@ -162,7 +162,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "values.composite.nested",
-            "Composites keep their elements, nested ones too; a null composite is not one of nulls."
+            "Composites keep their elements, nested ones too. A null composite differs from a composite of nulls."
         ) { bench in
             try roundTrip(
                 "place",
@@ -178,7 +178,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "values.all-together",
-            "An object with a value in every attribute comes back whole, and so does one without any."
+            "An object with a value in every attribute comes back whole, and so does an object without values."
         ) {
             bench in
             let store = try bench.create()

@@ -374,7 +374,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "save.inserts-and-deletes-in-hooks",
-            "What willSave inserts and deletes is part of the same save.", .apple
+            "Objects that willSave inserts and deletes are a part of the same save.", .apple
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { (try $0.insert() as Genre).name = "old" }

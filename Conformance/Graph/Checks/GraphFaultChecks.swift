@@ -166,7 +166,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "faults.one-state",
-            "All reads of one event show one state of the store: faults, members and fetches. The next event shows what others saved.",
+            "All reads of one event show one state of the store: faults, members and fetches. The next event shows the saves of others.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()

@@ -51,7 +51,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "refresh.both-sides",
-            "After a refresh that discards changes, both sides of relationships agree: other objects lose what the object took back, and it has what others refer to.",
+            "After a refresh that discards changes, both sides of relationships agree, in the object and in the objects at the other end.",
             .roost
         ) { bench in
             let container = try bench.makeContainer()

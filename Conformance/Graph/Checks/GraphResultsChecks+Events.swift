@@ -10,7 +10,7 @@ extension GraphCheck {
     static let resultsOfEvents: [GraphCheck] = [
         GraphCheck(
             "results.delete-and-insert",
-            "A delete and an insert of one event are both in its difference. An object that is inserted and deleted in one event is in none.",
+            "A delete and an insert of one event are both in its difference. An object that is inserted and deleted in one event is in no difference.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -108,7 +108,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.cascade",
-            "What a delete rule deletes leaves a result in the difference of the delete, and an undo brings all of it back in one difference.",
+            "Objects that a delete rule deletes leave a result in the difference of the delete. An undo returns all of them in one difference.",
             .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -169,7 +169,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.several",
-            "All results of a context hear of an event, each of its own part, and one that ends leaves the others as they are.",
+            "All results of a context follow an event, each its own part. A result that ends leaves the others unchanged.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -244,7 +244,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.conflict",
-            "What a merge policy takes from the store is in the result after the save.", .roost
+            "After a save, the result has the values that a merge policy takes from the store.", .roost
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
             context.mergePolicy = .mergeByPropertyStoreTrump
@@ -269,7 +269,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.failed-save",
-            "A save that fails leaves a result as it was, and what is changed then to make it succeed is followed.",
+            "A failed save leaves a result as it was, and later changes that make the save succeed are followed.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -299,7 +299,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.refresh-all",
-            "Refreshing all objects reports what another context changed. Changes that are not saved stay, and objects with the same values are in no difference.",
+            "Refreshing all objects reports the changes of another context. Unsaved changes stay, and objects with the same values are in no difference.",
             .both
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -417,7 +417,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.batch-order",
-            "A batch update of what a result is sorted and divided by moves the objects, in a window too.", .both
+            "A batch update of sort keys and section values moves the objects of a result, also in a window.", .both
         ) { bench in
             let (container, context, albums) = try makeAlbums(bench, count: 10)
             context.mergesChangesAutomatically = true
@@ -447,7 +447,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.other-opening",
-            "A result follows what a context of another opening of the store saves.", .roost,
+            "A result follows the saves of a context of another opening of the store.", .roost,
             needs: [.multipleProcesses, .persistence]
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -473,7 +473,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.totals-null",
-            "Sums leave nulls out, follow values that become null and that are none any more, and are those of no object in the end.",
+            "Sums ignore nulls, follow values to null and back, and end with the sums of no object.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()

@@ -168,7 +168,7 @@ extension GraphCheck {
             try window.expectFetched()
         },
         GraphCheck(
-            "results.undo", "Undo and redo are events like others: controllers report what they change.", .both
+            "results.undo", "Undo and redo are events: controllers report their changes.", .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             let undo = UndoStack()
@@ -193,7 +193,7 @@ extension GraphCheck {
             try list.expectFetched()
         },
         GraphCheck(
-            "results.rollback", "A rollback reports what it takes back, and nothing of other objects.", .both
+            "results.rollback", "A rollback reports the changes that it reverts, and no other objects.", .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             let list = try FollowedList(Fetch<Person>(sortedBy: ["name"]), in: context)
@@ -213,7 +213,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.reset",
-            "After a reset the controller has fetched again, and reports what the discarded changes had changed.",
+            "After a reset, the controller has fetched again and reports the objects that the discarded changes affected.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -236,7 +236,7 @@ extension GraphCheck {
     private static let resultsOfOthers: [GraphCheck] = [
         GraphCheck(
             "results.merge",
-            "What another context saved is in the result after the merge, also of objects that the context does not have: one difference for an event, on top of unsaved changes.",
+            "After a merge, a result has the saves of another context in one difference, on top of unsaved changes. That includes objects that the context does not have.",
             .apple
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -320,7 +320,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.refresh",
-            "Refreshing an object shows what the store has of it, and a context that does not merge sees the rest when it fetches again.",
+            "Refreshing an object shows its stored values. A context that does not merge shows other changes when it fetches again.",
             .both
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
