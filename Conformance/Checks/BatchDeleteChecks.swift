@@ -25,7 +25,7 @@ extension ConformanceCheck {
             try expectEqual(try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "what is left")
             let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", key: $0) }
             let second = try store.run(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
-            try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of those that existed")
+            try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of the existing objects")
             try expectLater(second.generation, than: result.generation, on: bench, "the generation")
             let nothing = try store.run(BatchDeleteRequest(objectIDs: ids))
             try expectEqual(nothing.generation, second.generation, "the generation when there is nothing to delete")

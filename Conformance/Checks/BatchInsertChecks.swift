@@ -96,7 +96,7 @@ extension ConformanceCheck {
                         number += 1
                         guard row.isEmpty else { throw StoreError(.internalInconsistency, "The row is not empty.") }
                         row["number"] = .int(number)
-                        if failing, number > count { throw StoreError(.cancelled, "There is no more.") }
+                        if failing, number > count { throw StoreError(.cancelled, "no more rows") }
                         return number > count
                     })
             }

@@ -57,7 +57,7 @@ extension ConformanceCheck {
             try reopened.view { snapshot in
                 try expectEqual(
                     try snapshot.objects(of: "File").map { $0.values["place"] == nil },
-                    [true, false, true, false, true, false], "which places are gone")
+                    [true, false, true, false, true, false], "the cleared places")
             }
             let nothing = try reopened.run(
                 BatchUpdateRequest("Image", where: .constant(false), set: ["width": .constant(1)], result: .count))
@@ -221,7 +221,7 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.count(FetchRequest("Person", where: .isNotNull("passport"))) }, 0,
                 "the persons with a passport, once no passport has a holder")
-            try expectError(.invalidRequest, in: "one passport for everybody") {
+            try expectError(.invalidRequest, in: "one passport for all persons") {
                 _ = try store.run(
                     BatchUpdateRequest("Person", set: ["passport": .constant(.objectID(ObjectID("Passport", key: 1)))]))
             }
@@ -252,7 +252,7 @@ extension ConformanceCheck {
             try expectError(.invalidRequest, in: "spouses that contradict each other") { try marry([1: 3, 3: 2]) }
             try expectEqual(try spouses(), [person(3), nil, person(1), nil], "the spouses after a contradiction")
             _ = try store.run(BatchDeleteRequest(objectIDs: [ObjectID("Person", key: 1)]))
-            try expectEqual(try spouses(), [nil, nil, nil], "the spouses of those who are left")
+            try expectEqual(try spouses(), [nil, nil, nil], "the spouses of the remaining persons")
             try expectEqual(try checkStore(store).map(\.message), [], "the findings afterwards")
         },
         ConformanceCheck(

@@ -549,7 +549,7 @@ extension ConformanceCheck {
                     }
                 }
                 try expectEqual(error.conflicts.count, 1, "the number of conflicts")
-                try expect(error.conflicts.first?.current == nil, "there is no current record")
+                try expect(error.conflicts.first?.current == nil, "the current record is nil")
             }
         },
         ConformanceCheck(
@@ -571,7 +571,7 @@ extension ConformanceCheck {
                 for (name, change) in changes {
                     let error = try expectError(.conflict, in: "a \(name) of \(id)") { try store.change(change) }
                     try expectEqual(error.conflicts.map(\.id), [id], "the object in conflict")
-                    try expect(error.conflicts.first?.current == nil, "there is no current record of \(id)")
+                    try expect(error.conflicts.first?.current == nil, "the current record of \(id) is nil")
                     try expectEqual(try store.contents(), before, "the contents after a \(name) of \(id)")
                 }
             }

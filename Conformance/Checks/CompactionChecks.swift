@@ -20,7 +20,7 @@ extension ConformanceCheck {
                 if try bench.type.compactOpenStore(
                     bench.location(), options: bench.fixture.options, isCancelled: { false })
                 {
-                    try expect(try store.byteCount() <= size, "a compacted store is no larger than before")
+                    try expect(try store.byteCount() <= size, "a compacted store is at most as large as before")
                 }
             } catch let error as StoreError {
                 try expect(error.code == .busy, "a type that cannot do it says busy", otherwise: "\(error)")

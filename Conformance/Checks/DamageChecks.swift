@@ -174,7 +174,7 @@ extension ConformanceCheck {
                 try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
             }
             try closeTelling(store)
-            try expect(bench.bytes(of: bench.location().path) == nil, "there is no new file")
+            try expect(bench.bytes(of: bench.location().path) == nil, "no new file exists")
         },
     ]
 }
@@ -283,7 +283,7 @@ private func readPastDamage(
 
 private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) throws -> String? {
     let answers = try store.view(indexedAnswers)
-    return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found in place of \($1)" }
+    return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found instead of \($1)" }
 }
 
 /// Closes a store whose file was removed; a store that still has something to write may throw

@@ -138,10 +138,10 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: 65_535)).map(\.id.key),
                     Array(keys.drop { $0 <= 65_535 }),
-                    "the keys behind 65535")
+                    "the keys after 65535")
                 try expectEqual(
                     try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: .max)).count, 0,
-                    "objects behind the last key")
+                    "objects after the last key")
             }
         },
         ConformanceCheck(
@@ -178,12 +178,12 @@ extension ConformanceCheck {
                     (ObjectID("Animal", key: .min), [2, 4]), (ObjectID("Dog", key: .max), []),
                 ] as [(ObjectID, [Int64])] {
                     try expectEqual(
-                        try snapshot.objects(of: "Dog", after: after).map(\.id.key), keys, "the dogs behind \(after)")
+                        try snapshot.objects(of: "Dog", after: after).map(\.id.key), keys, "the dogs after \(after)")
                 }
-                try expectError(.invalidRequest, in: "reading behind an ID of another hierarchy") {
+                try expectError(.invalidRequest, in: "reading after an ID of another hierarchy") {
                     _ = try snapshot.records(of: "Dog", after: ObjectID("Tag", key: 1))
                 }
-                try expectError(.unknownEntity, in: "reading behind an ID of no entity") {
+                try expectError(.unknownEntity, in: "reading after an ID of no entity") {
                     _ = try snapshot.records(of: "Dog", after: ObjectID("Nothing", key: 1))
                 }
             }

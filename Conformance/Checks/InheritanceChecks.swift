@@ -27,7 +27,7 @@ extension ConformanceCheck {
                     try expectEqual(
                         try snapshot.objects(of: "Animal", after: after).map(\.id),
                         beings.filter { $0.entity != "Robot" && $0.key > after.key },
-                        "the animals behind key \(after.key)")
+                        "the animals after key \(after.key)")
                 }
             }
         },

@@ -254,7 +254,7 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.targets(of: tagged, from: ObjectID("Tag", key: 1)), [], "the tracks of tag 1")
                 try expectEqual(
-                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 5)), [], "the tags of what is gone")
+                    try snapshot.targets(of: tags, from: ObjectID("Track", key: 5)), [], "the tags of a deleted object")
             }
             try store.change { $0.delete(ObjectID("Tag", key: 2), version: 1) }
             try expectEqual(
@@ -288,16 +288,16 @@ extension ConformanceCheck {
                 for index in all.indices {
                     try expectEqual(
                         try snapshot.allLinks(of: tracks, after: all[index]), Array(all[(index + 1)...]),
-                        "the links behind number \(index)")
+                        "the links after number \(index)")
                 }
                 try expectEqual(
                     try snapshot.allLinks(of: tracks, after: Link(2, 99, order: 7)),
                     all.filter { ($0.source, $0.order) > (2, 7) },
-                    "the links behind one that does not exist")
+                    "the links after a link that does not exist")
                 let flipped = try snapshot.allLinks(of: playlists)
                 try expectEqual(
                     try snapshot.allLinks(of: playlists, after: flipped[6]), Array(flipped[7...]),
-                    "the flipped links behind number 6")
+                    "the flipped links after number 6")
             }
         },
         linked(
@@ -316,7 +316,7 @@ extension ConformanceCheck {
                     let all = try snapshot.allLinks(of: relationship)
                     try expectEqual(
                         try snapshot.allLinks(of: relationship, after: after), Array(all.suffix(count)),
-                        "the links of \(relationship) behind \(after)")
+                        "the links of \(relationship) after \(after)")
                 }
             }
             for (after, count) in [
@@ -667,10 +667,12 @@ extension ConformanceCheck {
                 let object = try require(try snapshot.object(ObjectID("Node", key: 11)), "the object")
                 try expectEqual(object.values["parent"], .objectID(ObjectID("Node", key: 1)), "the reference")
                 try expectEqual(object.version, 1, "the version")
-                try expectEqual(try snapshot.objects(with: [ObjectID("Node", key: 1)]).count, 0, "what it leads to")
+                try expectEqual(
+                    try snapshot.objects(with: [ObjectID("Node", key: 1)]).count, 0,
+                    "the number of objects that it refers to")
                 try expectEqual(
                     try snapshot.targets(of: children, from: ObjectID("Node", key: 1)), [],
-                    "the children of what is gone")
+                    "the children of the deleted object")
             }
         },
         linked("many", "Thousands of referring objects come back complete and in key order.", group: "derived") {

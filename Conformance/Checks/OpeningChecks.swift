@@ -93,7 +93,7 @@ extension ConformanceCheck {
             "Opening a file of another format fails with `notAStore`. The file does not change and no other file is created.",
             on: .none, needs: [.file]
         ) { bench in
-            let letter = [UInt8]("This is a letter to somebody and no store at all.\n".utf8)
+            let letter = [UInt8]("This is a letter and not a store.\n".utf8)
             for bytes in [letter, letter + [UInt8](repeating: 7, count: 9000)] {
                 let path = try bench.write(bytes, as: "store")
                 try expectRefused(.notAStore, opening: "a letter of \(bytes.count) bytes", on: bench)

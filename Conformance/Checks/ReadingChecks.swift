@@ -26,7 +26,7 @@ extension ConformanceCheck {
                     for key in [1, 2, 3, last / 2, last - 1, last, last + 1, Int64.max] where key > 0 {
                         try expectSame(
                             try snapshot.objects(of: root.name, after: ObjectID(root.name, key: key)),
-                            objects.filter { $0.id.key > key }, "the objects of \(root.name) behind \(key)")
+                            objects.filter { $0.id.key > key }, "the objects of \(root.name) after \(key)")
                     }
                 }
             }
@@ -104,7 +104,7 @@ extension ConformanceCheck {
                     for index in [0, links.count / 3, links.count - 1] where links.indices.contains(index) {
                         try expectEqual(
                             try snapshot.allLinks(of: name, after: links[index]), Array(links[(index + 1)...]),
-                            "the links of \(name) behind \(links[index])")
+                            "the links of \(name) after \(links[index])")
                     }
                 }
             }
@@ -122,7 +122,7 @@ extension ConformanceCheck {
                         try expectEqual(
                             try snapshot.targets(of: relationship.name, from: ObjectID(source.name, key: key)),
                             sample.content.targets(of: relationship, from: key),
-                            "where \(relationship.name) leads from \(key)")
+                            "the members of \(relationship.name) of \(key)")
                     }
                 }
             }
@@ -288,7 +288,8 @@ extension ConformanceCheck {
                     }
                 }
                 for (root, objects) in zip(roots + roots, read) {
-                    try expectSame(objects, sample.objects(of: root), "the objects of \(root.name) by turns")
+                    try expectSame(
+                        objects, sample.objects(of: root), "the objects of \(root.name), read by alternating cursors")
                 }
             }
             for reader in readers {

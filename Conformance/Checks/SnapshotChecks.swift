@@ -161,7 +161,7 @@ extension ConformanceCheck {
             snapshot.close()
             snapshot.close()
             try expectClosed(snapshot, records, links)
-            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store goes on")
+            try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store is still usable")
         },
         ConformanceCheck("snapshots.let-go", "A snapshot that is deallocated without closing does not block the store.")
         { bench in
@@ -186,7 +186,7 @@ extension ConformanceCheck {
                     try expectEqual(
                         try snapshot.objects(of: "Tag", after: ObjectID("Tag", key: key)).map(\.id.key),
                         (1...50).map { Int64($0 * 2) }.filter { $0 > key },
-                        "the keys behind \(key)")
+                        "the keys after \(key)")
                 }
             }
         },
@@ -211,7 +211,7 @@ extension ConformanceCheck {
                     try expectError(.modelMismatch, in: name) { _ = try cursor.next(into: &other) }
                     try expectEqual((0..<other.count).map { other.key(at: $0) }, [77], "the batch after \(name)")
                     var batch = RecordBatch(model: bench.model)
-                    try expect(try cursor.next(into: &batch), "\(name) goes on")
+                    try expect(try cursor.next(into: &batch), "\(name) stays usable")
                     try expectEqual(batch.count, 5, "the records of \(name)")
                 }
             }

@@ -220,7 +220,7 @@ extension ConformanceCheck {
                     let good = data.enumerated().allSatisfy {
                         $0.element == UInt8(truncatingIfNeeded: $0.offset &* 31 &+ index)
                     }
-                    try expect(good, "the bytes of \(object.id) are those that were written")
+                    try expect(good, "the bytes of \(object.id) are the written bytes")
                 }
             }
         },

@@ -67,7 +67,8 @@ final class LockStepLane {
         case .walk(let relationship, let id, let expected):
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: relationship, from: id), expected, "where \(relationship) leads from \(id)"
+                    try snapshot.targets(of: relationship, from: id), expected,
+                    "the members of \(relationship) of \(id)"
                 )
             }
         case .fetch(let request, let expected):

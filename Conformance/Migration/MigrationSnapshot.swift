@@ -107,7 +107,7 @@ extension MigrationSnapshot.ExpectedObject {
                 snapshot.links(of: RelationshipName(entity.name, name: name), from: object.id)
             ).map(\.target)
             guard keys != expected else { continue }
-            differences.append("Of \(what), '\(name)' leads to \(keys), not \(expected).")
+            differences.append("Of \(what), '\(name)' has the members \(keys), not \(expected).")
         }
         return differences
     }

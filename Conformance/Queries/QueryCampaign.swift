@@ -2,14 +2,17 @@ internal import Foundation
 package import RoostCore
 internal import RoostQuery
 
-/// Random fetch requests, asked of stores of several types and of the plain evaluation of
-/// ``PlainPredicate``.
+/// Random fetch requests on stores of several types, compared with ``PlainPredicate``.
 ///
-/// A world is a model with random indexes and random objects; many requests are asked of each.
-/// Every answer must be the plain one, with indexes and without; some are also held against each
-/// other: a predicate and its opposite part the objects, limit and offset cut the whole, a
-/// predicate that was printed and read again gives the same. Requests that make no sense get the
-/// same code from every store.
+/// A world is a model with random indexes and random objects. Each world gets many requests.
+/// Every answer must be the plain one, with and without indexes. Some answers are also compared
+/// with each other:
+///
+/// - A predicate and its negation divide the objects.
+/// - A request with a limit and an offset gives a part of the whole result.
+/// - A predicate that was printed and read again gives the same objects.
+///
+/// Meaningless requests get the same code from every store.
 package enum QueryCampaign {
     /// The counts of a campaign.
     package struct Summary: Sendable, CustomStringConvertible {
@@ -22,19 +25,19 @@ package enum QueryCampaign {
 
         /// The numbers in one line.
         package var description: String {
-            "\(caseCount) requests, \(dividingCount) of which chose some of the objects and \(refusedCount) were refused"
+            "\(caseCount) requests: \(dividingCount) chose some of the objects, \(refusedCount) were refused"
         }
     }
 
-    /// Asks `caseCount` requests of one new store of each fixture for each world.
+    /// Runs `caseCount` requests in random worlds, on a new store of each fixture for each world.
     ///
     /// - Parameters:
     ///   - fixtures: Types of stores that can be written.
-    ///   - seed: What everything follows from.
-    ///   - caseCount: How many requests.
-    ///   - casesPerWorld: How many of them are asked of the same objects.
-    /// - Returns: What was asked.
-    /// - Throws: ``QueryFailure``, shrunk; what creating stores throws.
+    ///   - seed: The seed of the worlds and requests.
+    ///   - caseCount: The number of requests.
+    ///   - casesPerWorld: The number of requests on the same objects.
+    /// - Returns: The numbers of requests by their outcome.
+    /// - Throws: A shrunk ``QueryFailure``, or an error of creating a store.
     package static func run(
         on fixtures: [StoreFixture], seed: UInt64, caseCount: Int, casesPerWorld: Int = 250
     ) throws -> Summary {

@@ -67,7 +67,7 @@ struct RunnerMainTests {
         let excluding = StoreFixture(
             memory.type, keepsClosedStores: true, exclusions: [ConformanceExclusion("no.such-check", because: "x")])
         let excluded = try run(fixtures: [excluding])
-        #expect(excluded.code == 2 && excluded.errors.contains("there is no check 'no.such-check'"))
+        #expect(excluded.code == 2 && excluded.errors.contains("unknown check 'no.such-check'"))
     }
 
     @Test("the conformance program lists checks with their behavior")

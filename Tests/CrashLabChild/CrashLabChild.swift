@@ -132,9 +132,11 @@ private struct Operation {
                 conversion: conversion(interruption)
             ).with { $0.keepsBackup = kind == .migrateKeepingBackup }
             let report = try manager.migrateInPlace(store, model: try CrashVersions.second(), options: options)
-            // The new file of such a store is what keeping a backup makes.
+            // A migration of such a store makes a new file only to keep a backup.
             if kind == .migrate, store.type == "sqlite", report.path == .onePass {
-                throw StoreError(.internalInconsistency, "nobody looks at migrations in one transaction")
+                throw StoreError(
+                    .internalInconsistency,
+                    "the migration was made in one transaction, which this case does not examine")
             }
         case .commit:
             let text = ProcessInfo.processInfo.environment["CRASHLAB_LAST_TRANSACTION"] ?? ""

@@ -386,7 +386,7 @@ final class CrashLab {
             self.finalNames = names
             return nil
         }
-        return names == finalNames ? nil : "litter: \(names) in the place of \(finalNames)"
+        return names == finalNames ? nil : "litter: \(names) instead of \(finalNames)"
     }
 
     private func startChecker() throws -> Child {
