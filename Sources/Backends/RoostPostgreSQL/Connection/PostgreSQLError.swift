@@ -10,12 +10,12 @@
         /// The text of an error of the connection.
         package let text: String
 
-        /// Makes an error.
+        /// Creates an error.
         package init(state: String, object: String? = nil, text: String = "") {
             (self.state, self.object, self.text) = (state, object, text)
         }
 
-        /// The code and the name of an object, never data.
+        /// The SQLSTATE and the name of an object, never data.
         package var description: String {
             let name = object.map { " '\($0)'" } ?? ""
             return state.isEmpty ? "PostgreSQL: \(text)" : "PostgreSQL \(state)\(name)"
@@ -26,9 +26,9 @@
             state.isEmpty || state.hasPrefix("08") || ["57P01", "57P02", "57P03"].contains(state)
         }
 
-        /// Whether the transaction met others that wrote at the same time.
+        /// Whether the transaction failed because of concurrent writers.
         ///
-        /// It can succeed if it is run again.
+        /// It may succeed on a retry.
         var isSerializationFailure: Bool { ["40001", "40P01"].contains(state) }
 
         /// The code for programs; see <https://www.postgresql.org/docs/15/errcodes-appendix.html>.
@@ -56,7 +56,7 @@
     }
 
     extension StoreError {
-        /// An error of PostgreSQL on the store with a name, while doing `what`.
+        /// Returns the error of a PostgreSQL error on the named store during the action `what`.
         static func postgreSQL(_ error: PostgreSQLError, _ what: String, _ name: String) -> StoreError {
             let code = error.storeCode
             let remedy: String

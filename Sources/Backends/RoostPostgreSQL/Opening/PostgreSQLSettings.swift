@@ -3,14 +3,14 @@
 
     /// The options of the store type `postgresql`, read and checked.
     struct PostgreSQLSettings: Sendable {
-        /// The longest time to wait for a connection.
+        /// The maximum time to wait for a connection.
         var connectTimeout: Duration = .seconds(15)
-        /// The longest time to wait for an answer of the server.
+        /// The maximum time to wait for an answer of the server.
         var responseTimeout: Duration = .seconds(600)
-        /// The most connections of one open store that read, and the most that write.
+        /// The maximum number of connections of an open store for reading, and for writing.
         var readerCount = 50
         var writerCount = 16
-        /// The profile that is asked for; nil for that of the store or its server.
+        /// The requested profile; nil for that of the store or its server.
         let wantedProfile: PostgreSQLProfile?
         /// The profile of the store.
         var profile: PostgreSQLProfile
@@ -37,8 +37,7 @@
             ),
         ]
 
-        /// Reads the options; throws `invalidRequest` for an unknown name or a value that is not
-        /// possible.
+        /// Reads the options; throws `invalidRequest` for an unknown name or an invalid value.
         init(_ options: StoreOptions) throws(StoreError) {
             timeoutSeconds = options.timeoutSeconds
             isReadOnly = options.isReadOnly
@@ -57,16 +56,16 @@
             profile = wantedProfile ?? .postgresql
         }
 
-        /// The longest time to wait for other programs.
+        /// The maximum time to wait for other programs.
         var patience: Duration { .seconds(max(0.001, min(timeoutSeconds, 1e9))) }
 
-        /// The same in milliseconds, for the server; 0 would be no limit.
+        /// The maximum time in milliseconds, for the server, where 0 would mean no limit.
         var lockTimeout: Int { Int(max(1, min(timeoutSeconds * 1000, 2e9)).rounded(.up)) }
 
         /// The isolation of transactions that write.
         var isolation: String { profile == .portable ? "serializable" : "read committed" }
 
-        /// Throws code `invalidRequest` if another profile is asked for than a store has.
+        /// Throws `invalidRequest` if a store has another profile than requested.
         func requireProfile(_ found: PostgreSQLProfile, of location: PostgreSQLLocation) throws(StoreError) {
             guard let wantedProfile, wantedProfile != found else { return }
             throw StoreError(
