@@ -82,7 +82,7 @@
             guard try PostgreSQLProfile.forServer(of: connection) == .postgresql else {
                 throw StoreError(
                     .invalidRequest,
-                    "Whether '\(other.name)' and '\(location.name)' are in one database is not known; write both locations with the same parameters."
+                    "Cannot determine whether '\(other.name)' and '\(location.name)' are in one database. Write both locations with the same parameters."
                 )
             }
             func identity(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
@@ -95,7 +95,7 @@
             guard let own = try identity(connection), try identity(second) == own else {
                 throw StoreError(
                     .invalidRequest,
-                    "'\(other.name)' and '\(location.name)' are in two databases; convert the store instead.")
+                    "'\(other.name)' and '\(location.name)' are in two databases. Convert the store instead.")
             }
         }
 

@@ -103,7 +103,7 @@
                 }
             }
             guard let connection else {
-                throw StoreError(.outOfResources, "A connection to '\(name)' was not made, because memory is used up.")
+                throw StoreError(.outOfResources, "Cannot connect to '\(name)': memory is used up.")
             }
             handle = connection
             // Notices of the server do not belong on this program's error stream.
@@ -132,7 +132,7 @@
             if PQconnectionNeedsPassword(connection) != 0 {
                 return StoreError(
                     .permissionDenied,
-                    "The server of '\(name)' asks for a password; set PGPASSWORD, or write one into ~/.pgpass or a service file.",
+                    "The server of '\(name)' requires a password. Set PGPASSWORD, or write the password into ~/.pgpass or a service file.",
                     underlying: PostgreSQLError(state: "28P01", text: text))
             }
             var state = ""

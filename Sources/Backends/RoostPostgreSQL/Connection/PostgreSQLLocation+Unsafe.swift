@@ -147,7 +147,7 @@
         private static func malformed(_ reason: String) -> StoreError {
             StoreError(
                 .invalidRequest,
-                "The location is none of a store in PostgreSQL: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
+                "Cannot read the location of a PostgreSQL store: \(reason). Write postgresql://user@host/database?schema=name, or postgresql:host=… dbname=… schema=…."
             )
         }
 
@@ -217,7 +217,7 @@
             guard let options = PQconninfoParse(text, &message) else {
                 // The text of libpq quotes the part that it cannot read, which may be a password.
                 if let message { PQfreemem(message) }
-                throw malformed("libpq does not read it")
+                throw malformed("libpq cannot read it")
             }
             defer { PQconninfoFree(options) }
             var parameters: [(key: String, value: String)] = []

@@ -77,7 +77,8 @@
             guard let number = result.integer(row, Int32(clamping: column)) else {
                 throw StoreError(
                     .corrupted,
-                    "A value of '\(connection.name)' that must be an integer is none; restore it from a backup.")
+                    "A value of '\(connection.name)' that must be an integer is not one. Restore the store from a backup."
+                )
             }
             return number
         }

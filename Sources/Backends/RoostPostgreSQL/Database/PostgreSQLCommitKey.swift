@@ -94,7 +94,7 @@
                 return
             } while ContinuousClock.now < deadline
             throw last.withMessage(
-                "Whether the last commit to '\(location.name)' took place is not known, because the server cannot be reached: \(last.message) Read the objects again before you repeat it.",
+                "Cannot determine whether the last commit to '\(location.name)' took place: the server cannot be reached. \(last.message) Read the objects again before you repeat the commit.",
                 code: .outcomeUnknown)
         }
 
@@ -113,7 +113,7 @@
             switch result.text(0, 0) {
             case "f": return true
             case "t": return false
-            default: throw connection.lost("Asking after a commit to")
+            default: throw connection.lost("Finding the outcome of a commit to")
             }
         }
     }

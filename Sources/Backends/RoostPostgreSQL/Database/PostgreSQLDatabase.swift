@@ -163,7 +163,7 @@
                     .busy,
                     isReading
                         ? "All connections of '\(name)' for reading are in use; close snapshots, or open the store with more readerConnections."
-                        : "All connections of '\(name)' for writing are in use, by this program; try again."
+                        : "All connections of '\(name)' for writing are in use by this program; try again."
                 )
             }
             do throws(StoreError) {
@@ -285,7 +285,7 @@
             } while ContinuousClock.now < deadline
             guard PostgreSQLIncarnation.Row(text: try connection.query(select, what)) != nil else { return nil }
             throw StoreError(
-                .busy, "All places for writers of '\(name)' are taken, by other commits or by a load; try again.")
+                .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
         /// Ends a transaction and takes the connection back.

@@ -87,7 +87,7 @@
             guard own.rowCount == 1 else {
                 throw StoreError(
                     .busy,
-                    "'\(connection.name)' was not changed: the server took longer than \(Self.secondsAlone) seconds. Try again."
+                    "Cannot change '\(connection.name)': the server took longer than \(Self.secondsAlone) seconds. Try again."
                 )
             }
         }
@@ -140,12 +140,12 @@
             guard let last else {
                 throw StoreError(
                     .storeReplaced,
-                    "This program did not run or reach the server for \(PostgreSQLLease.seconds) seconds, so '\(name)' can have been replaced. Close the store and open it again."
+                    "This program was stopped or could not reach the server for \(PostgreSQLLease.seconds) seconds, so '\(name)' may have been replaced. Close the store and open it again."
                 )
             }
             guard ContinuousClock.now - last < Self.safe else {
                 throw StoreError(
-                    .busy, "The server of '\(name)' did not confirm for a while that the store is open; try again.")
+                    .busy, "The server of '\(name)' did not confirm in time that the store is open; try again.")
             }
         }
     }

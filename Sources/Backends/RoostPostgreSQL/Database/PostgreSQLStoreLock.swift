@@ -40,7 +40,7 @@
                 try connection.requireSession(location)
                 guard let found = try PostgreSQLProfile.found(location.schema, on: connection) else {
                     try opening.requireStore(connection)
-                    throw StoreError(.busy, "'\(location.name)' was made by another program just now; try again.")
+                    throw StoreError(.busy, "'\(location.name)' was just created by another program; try again.")
                 }
                 try settings.requireProfile(found, of: location)
                 try connection.use(found)
@@ -148,7 +148,7 @@
                 }
             } catch {
                 throw StoreError(
-                    .outOfResources, "'\(location.name)' was not opened, because no thread could be started.",
+                    .outOfResources, "Cannot open '\(location.name)': no thread could be started.",
                     underlying: error)
             }
         }

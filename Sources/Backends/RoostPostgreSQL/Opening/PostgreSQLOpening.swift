@@ -60,7 +60,7 @@
                 guard right.text(0, 0) == "t" else {
                     throw StoreError(
                         .permissionDenied,
-                        "The user has no right to the schema of '\(name)'; ask who administers the server.")
+                        "The user has no right to the schema of '\(name)'; ask the administrator of the server.")
                 }
             case .missing, .empty:
                 throw StoreError(
@@ -68,7 +68,7 @@
             case .foreign:
                 throw StoreError(
                     .notAStore,
-                    "The schema of '\(name)' has tables that are not those of a Roost store; it was not touched.")
+                    "The schema of '\(name)' has tables that are not those of a Roost store; it was not changed.")
             }
         }
 
@@ -77,7 +77,7 @@
             try requireStore(connection)
             // Before the lock was taken, another store could take the name.
             guard try PostgreSQLProfile.found(location.schema, on: connection) == connection.settings.profile else {
-                throw StoreError(.busy, "'\(name)' was replaced by another program just now; try again.")
+                throw StoreError(.busy, "'\(name)' was just replaced by another program; try again.")
             }
             do throws(StoreError) {
                 let version = try connection.query(
@@ -85,7 +85,7 @@
                 guard let text = version.text(0, 0), let number = Int(text) else {
                     throw StoreError(
                         .corrupted,
-                        "'\(name)' is damaged: its metadata do not say its format. Restore it from a backup.")
+                        "'\(name)' is damaged: its metadata lack the format version. Restore it from a backup.")
                 }
                 try SQLSchema.requireFormat(number, of: name)
                 let (uuid, model) = try SQLMetadata.read(connection, storeName: name, formatVersion: number)
@@ -157,7 +157,7 @@
             let version = try connection.query(
                 "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", "Opening")
             guard version.text(0, 0) == String(schema.formatVersion) else {
-                throw StoreError(.busy, "Another program changed '\(name)' just now; try again.")
+                throw StoreError(.busy, "Another program just changed '\(name)'; try again.")
             }
             let dialect = PostgreSQLDialect(.portable)
             let table = SQLSchema.historyTable(dialect)
@@ -218,7 +218,7 @@
             guard order.text(0, 0) == "t" else {
                 throw StoreError(
                     .unsupported,
-                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' needs: createdb --locale=C --template=template0."
+                    "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' requires. Create one with createdb --locale=C --template=template0."
                 )
             }
             guard !options.isUnpublished else { return try makeByParts(schema, connection) }

@@ -38,7 +38,7 @@
             func planOfSame() throws(StoreError) -> PostgreSQLSchemaChange {
                 guard try profiles(of: schemas, on: connection) == found else {
                     throw StoreError(
-                        .busy, "Another program made or removed a store of '\(connection.name)' just now; try again.")
+                        .busy, "Another program just created or removed a store of '\(connection.name)'; try again.")
                 }
                 return try plan()
             }
@@ -105,7 +105,7 @@
             case .foreign:
                 throw StoreError(
                     .notAStore,
-                    "The schema '\(schema)' has tables that are not those of a Roost store; it was not touched.")
+                    "The schema '\(schema)' has tables that are not those of a Roost store; it was not changed.")
             case .store:
                 let tables = try ownTables(schema, on: connection)
                 let list = tables.map { "\(owner).\(PostgreSQLDialect().quote($0))" }.joined(separator: ", ")
@@ -142,7 +142,7 @@
             guard !marked.isEmpty else {
                 throw StoreError(
                     .corrupted,
-                    "The store '\(schema)' is damaged, and nothing says which tables are its own; it was not touched. Remove the schema with psql."
+                    "The store '\(schema)' is damaged, and its own tables cannot be identified; it was not changed. Remove the schema with psql."
                 )
             }
             return marked
@@ -213,7 +213,7 @@
             guard found == generation else {
                 throw StoreError(
                     .busy,
-                    "Another program changed '\(location.name)' meanwhile, so it was not replaced. Try again when no program writes to it."
+                    "Cannot replace '\(location.name)': another program changed it meanwhile. Try again when no program writes to it."
                 )
             }
         }
@@ -268,7 +268,7 @@
                                 code: .alreadyExists)
                         case "XX000":
                             throw error.withMessage(
-                                "Another program renamed a store of '\(connection.name)' just now; try again.",
+                                "Another program just renamed a store of '\(connection.name)'; try again.",
                                 code: .busy)
                         default: throw error
                         }
@@ -277,7 +277,7 @@
                     do throws(StoreError) { try connection.query(sql, "Removing") } catch {
                         guard (error.underlying as? PostgreSQLError)?.state == "2BP01" else { throw error }
                         throw error.withMessage(
-                            "The schema '\(schema)' has tables, views or other things that are not Roost's, or such things use its tables; it was not touched. Remove them first.",
+                            "The schema '\(schema)' has tables, views or other objects that are not Roost's, or such objects use its tables. It was not changed. Remove them first.",
                             code: .notAStore)
                     }
                 }

@@ -58,7 +58,7 @@
             guard text.dropFirst(prefix.count) == number(of: found) else {
                 throw StoreError(
                     .corrupted,
-                    "'\(location.name)' is damaged: its tables or indexes are not as they were made. Restore it from a backup."
+                    "'\(location.name)' is damaged: its tables or indexes were changed. Restore it from a backup."
                 )
             }
         }

@@ -21,19 +21,19 @@
         static let optionDescriptions = [
             StoreOptionDescription(
                 "connectTimeoutSeconds", values: .number(0.1...3600), standard: "15",
-                summary: "How long to wait for a connection, in seconds."),
+                summary: "The maximum time to wait for a connection, in seconds."),
             StoreOptionDescription(
                 "responseTimeoutSeconds", values: .number(0.1...1e6), standard: "600",
                 summary:
-                    "How long to wait for the answer to a statement, in seconds; the building of an index is one statement."
+                    "The maximum time to wait for the answer to a statement, in seconds. Building an index is one statement."
             ),
             StoreOptionDescription(
                 "readerConnections", values: .integer(1...1000), standard: "50",
-                summary: "The most connections of an open store for reading: one for each open snapshot."),
+                summary: "The maximum number of connections of an open store for reading: one for each open snapshot."),
             StoreOptionDescription(
                 "profile", values: .words(PostgreSQLProfile.allCases.map(\.rawValue)), standard: "that of the server",
                 summary:
-                    "What a new store uses of the server: all of PostgreSQL, or what distributed databases with its protocol have too."
+                    "The abilities of the server that a new store uses: all of PostgreSQL, or those that distributed databases with its protocol have too."
             ),
         ]
 
@@ -70,7 +70,7 @@
             guard let wantedProfile, wantedProfile != found else { return }
             throw StoreError(
                 .invalidRequest,
-                "The store '\(location.name)' was made with the profile '\(found.rawValue)', not '\(wantedProfile.rawValue)'. Leave the option away, or convert the store into a new one."
+                "The store '\(location.name)' was created with the profile '\(found.rawValue)', not '\(wantedProfile.rawValue)'. Omit the option, or convert the store into a new one."
             )
         }
     }
