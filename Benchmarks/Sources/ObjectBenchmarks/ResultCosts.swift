@@ -12,7 +12,6 @@ extension ObjectCosts {
         var window = request
         (window.request.fetchLimit, window.request.fetchOffset) = (50, count / 2)
         var reported = 0
-
         /// Measures events that change objects, without the changes themselves.
         func follow(_ changed: Int, _ request: Fetch<Album>, sections: String? = nil) throws -> Double {
             let controller = try FetchedResultsController(request, in: context, sections: sections)
@@ -32,10 +31,8 @@ extension ObjectCosts {
                 return time / 10
             }
         }
-        let first = Self.nanoseconds(
-            try ContinuousClock().measure {
-                _ = try FetchedResultsController(request, in: context)
-            })
+        let firstFetch = try ContinuousClock().measure { _ = try FetchedResultsController(request, in: context) }
+        let first = Self.nanoseconds(firstFetch)
         let one = try follow(1, request)
         let sections = try follow(1, request, sections: "year")
         let many = try follow(1_000, request)
