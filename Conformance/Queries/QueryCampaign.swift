@@ -83,7 +83,7 @@ package enum QueryCampaign {
             case .refusal: summary.refusedCount += 1
             }
             for (index, lane) in lanes.enumerated() {
-                // Each kind of comparison takes its turn: what a fault gets wrong, it gets wrong again.
+                // The kinds of comparison alternate, because a fault shows repeatedly.
                 let isCounted = (index + number) % 3 == 0
                 let isRelated = index == number / 3 % lanes.count && number % 3 == 0
                 do {
@@ -101,7 +101,7 @@ package enum QueryCampaign {
     }
 }
 
-/// The answers that plain evaluation gives on a world.
+/// The answers of plain evaluation in a world.
 struct QueryOracle {
     private let fetch: PlainFetch
     private let rows: PlainRows
@@ -116,13 +116,13 @@ struct QueryOracle {
     }
 }
 
-/// A store gave another answer than plain evaluation, or than itself.
+/// A difference between a store and plain evaluation, or between two answers of a store.
 package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     /// The seed of the campaign.
     package let seed: UInt64
     /// The name of the fixture.
     package let store: String
-    /// The request, as short as it was found to fail.
+    /// The shortest request that fails.
     public let request: RowRequest
     /// The number of objects that suffice to show the failure.
     package let objectCount: Int
@@ -130,9 +130,9 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     package let difference: String
     /// The predicate as text.
     package let text: String
-    /// The predicate that failed at first.
+    /// The predicate of the original failure.
     package let original: String
-    /// The same as the body of a test.
+    /// The failure as the body of a test.
     package let swiftCode: String
 
     init(seed: UInt64, _ failure: QueryShrinker.Failure) {
@@ -147,7 +147,7 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
         swiftCode = failure.swiftCode
     }
 
-    /// All of it as text.
+    /// The whole failure as text.
     package var description: String {
         """
         \(store): \(difference)

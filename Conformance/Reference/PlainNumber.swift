@@ -206,7 +206,7 @@ enum PlainNumber {
         }
     }
 
-    /// The functions on bits.
+    /// Returns the result of a function on bits.
     static func bits(_ function: FetchRequest.Function, _ left: Value, _ right: Value) -> Value {
         guard case (.int(let a), .int(let b)) = (counted(left), counted(right)) else { return .null }
         switch function {
@@ -230,7 +230,7 @@ enum PlainNumber {
         case .minimum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) < 0 ? $1 : $0 }
         case .maximum: return present.dropFirst().reduce(first) { PlainValue.rank($1, $0) > 0 ? $1 : $0 }
         case .average:
-            // Of whole numbers a floating-point number, also where their sum is a decimal.
+            // The average of integers is a floating-point number, even if their sum is a decimal.
             let isWhole = present.allSatisfy { if case .int = counted($0) { true } else { false } }
             return isWhole ? mean(of: present) : calculate(.divide, sum(present), .int(Int64(present.count)))
         case .median:
@@ -255,14 +255,14 @@ enum PlainNumber {
         }
     }
 
-    /// The double that is nearest to the mean of whole numbers.
+    /// Returns the double that is nearest to the mean of integers.
     private static func mean(of values: [Value]) -> Value {
         let quotient = PlainDecimal.sum(values.map { decimal(counted($0)) })
             .flatMap { PlainDecimal.quotient($0, Decimal(values.count)) }
         return .double(quotient.flatMap { double(.decimal($0)) } ?? .nan)
     }
 
-    /// Exact as long as no double is among them, and rounded once where a decimal has not enough
+    /// Returns a sum that is exact without doubles, and rounded once if a decimal has too few
     /// digits.
     private static func sum(_ values: [Value]) -> Value {
         func sumOfDoubles() -> Value { .double(values.reduce(0) { $0 + (double($1) ?? .nan) }) }
@@ -274,8 +274,9 @@ enum PlainNumber {
         return .decimal(sum)
     }
 
-    /// The order of two numbers that count as equal, one of them being a double, by what the double
-    /// is written as: the order of rows knows all numbers apart.
+    /// Returns the order of two equal numbers of which one is a double, by the double's text.
+    ///
+    /// The order of rows distinguishes all numbers.
     static func orderAsWritten(_ left: Value, _ right: Value) -> Int {
         guard let a = written(left), let b = written(right) else { return 0 }
         return a < b ? -1 : (a == b ? 0 : 1)

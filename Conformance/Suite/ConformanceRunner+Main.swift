@@ -4,7 +4,7 @@ internal import RoostCore
 extension ConformanceRunner {
     /// Runs the suite as a program: reads arguments, prints a report, and returns the exit status.
     ///
-    /// One line is all that the `main.swift` of a backend's own program needs:
+    /// The `main.swift` of a backend's own program needs one line:
     ///
     /// ```swift
     /// import Foundation
@@ -13,14 +13,14 @@ extension ConformanceRunner {
     /// exit(ConformanceRunner.main([StoreFixture(SortedFileStoreType())]))
     /// ```
     ///
-    /// `--help` prints the arguments. The same program is the second process of checks about
-    /// processes, for fixtures without a ``StoreFixture/peer`` of their own.
+    /// `--help` prints the arguments. The program also serves as the second process of checks, for
+    /// fixtures without a ``StoreFixture/peer``.
     ///
     /// - Parameters:
     ///   - fixtures: The types of store under test.
     ///   - arguments: The arguments after the program's name.
-    /// - Returns: 0 when every check passed, 1 when one failed, 2 for arguments that cannot be
-    ///   understood, and 3 when the suite could not run or its report could not be written.
+    /// - Returns: 0 if every check passed, 1 if a check failed, 2 for invalid arguments, and 3 if
+    ///   the suite could not run or its report could not be written.
     public static func main(
         _ fixtures: [StoreFixture], arguments: [String] = Array(CommandLine.arguments.dropFirst())
     ) -> Int32 {
@@ -65,7 +65,7 @@ extension ConformanceRunner {
 
         """
 
-    /// A run as the arguments describe it.
+    /// A run with the settings from the arguments.
     private struct Run {
         private var format = ConformanceReport.Format.text
         private var detail = ConformanceReport.Detail.usual
@@ -169,7 +169,7 @@ extension ConformanceRunner {
     }
 }
 
-/// An argument that a run of the suite cannot be made with.
+/// An invalid argument.
 package struct ConformanceArgumentError: Error {
     /// The problem and its remedy.
     package let message: String
@@ -178,9 +178,9 @@ package struct ConformanceArgumentError: Error {
 }
 
 extension ConformanceReport.Format {
-    /// The format of this name.
+    /// Creates the format of this name.
     ///
-    /// - Throws: ``ConformanceArgumentError``, naming the formats.
+    /// - Throws: ``ConformanceArgumentError``, which names the formats.
     package init(named name: String) throws(ConformanceArgumentError) {
         guard let format = Self(rawValue: name) else {
             let names = Self.allCases.map(\.rawValue)
@@ -192,7 +192,7 @@ extension ConformanceReport.Format {
 }
 
 extension ConformanceCheck {
-    /// The checks that one of the filters finds, in the order of ``all``; all of them without
+    /// Returns the checks that a filter finds, in the order of ``all``, or all checks without
     /// filters.
     ///
     /// - Throws: ``ConformanceArgumentError`` for a filter that finds none.
@@ -209,7 +209,7 @@ extension ConformanceCheck {
 }
 
 extension StoreFixture {
-    /// The same stores with a program for a second process.
+    /// Returns a fixture of the same stores with a program for a second process.
     fileprivate func with(peer: PeerProgram?) -> StoreFixture {
         StoreFixture(
             type, name: name, keepsClosedStores: keepsClosedStores, exclusions: exclusions,
