@@ -3,11 +3,11 @@ import Foundation
 import Roost
 import Testing
 
-/// Damaged stores: whatever was done to a file, nothing that reads it crashes, hangs, changes it,
-/// or gives other content without an error.
+/// Reading a damaged file never crashes, hangs, changes it, or returns other content without an
+/// error.
 ///
-/// The usual tests try a few files. `ROOST_CAMPAIGN_FILES` is the number of all types together,
-/// `ROOST_CAMPAIGN_SEED` repeats a run. One file is made again by `CampaignChild reproduce`.
+/// The normal run tries a few files. `ROOST_CAMPAIGN_FILES` sets the number of files of all types,
+/// and `ROOST_CAMPAIGN_SEED` repeats a run. `CampaignChild reproduce` creates one file again.
 @Suite("Damaged stores", .serialized)
 struct DamageCampaignTests {
     static let types = StoreRegistry.standard.all
@@ -35,7 +35,7 @@ struct DamageCampaignTests {
         }
         #expect(results.remarks["changed", default: []] == [], "reading changed the file: \(place2)")
         #expect(results.remarks["check-missed", default: []] == [], "check said sound: \(place2)")
-        // A campaign that never hits anything, or breaks everything, shows nothing.
+        // A campaign that never hits live bytes, or destroys every file, proves nothing.
         #expect(results.trials.count { $0.hitsLive } > count / 3)
         #expect(!results.numbers("check", .found).isEmpty)
     }
@@ -64,7 +64,7 @@ struct DamageCampaignTests {
     }
 }
 
-/// A directory of its own for one test.
+/// The directory of one test.
 final class Place: Sendable {
     let path: String
 
@@ -74,7 +74,7 @@ final class Place: Sendable {
     }
 
     deinit {
-        // What cannot be removed is left to the system.
+        // A failure leaves the files to the system.
         try? FileManager.default.removeItem(atPath: path)
     }
 

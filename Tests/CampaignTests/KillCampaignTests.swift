@@ -5,11 +5,11 @@ import Roost
 import RoostMigration
 import Testing
 
-/// Commands that are killed at random moments leave the old content or the new, and the same
-/// command finishes.
+/// A command that is killed at a random moment leaves the old content or the new, and a rerun
+/// finishes.
 ///
-/// The usual tests kill a few. `ROOST_CAMPAIGN_KILLS` is the number of kills. `ROOST_CAMPAIGN_SEED`
-/// repeats the choice of commands and moments.
+/// The normal run kills a few commands. `ROOST_CAMPAIGN_KILLS` sets the number of kills, and
+/// `ROOST_CAMPAIGN_SEED` repeats the choice of commands and moments.
 @Suite("Killed commands", .serialized)
 struct KillCampaignTests {
     /// One command on a store `s`, which writes `t` or changes `s`.
@@ -46,7 +46,7 @@ struct KillCampaignTests {
             let types = DamageCampaignTests.types
             return Verb.allCases.flatMap { verb in
                 types.flatMap { source in
-                    // Only copies are between types, and a load has no store as its source.
+                    // Only copies have two types, and a load has no source store.
                     types.filter { [.convert, .migrateInto].contains(verb) || $0 == source }
                         .map { Job(verb: verb, source: source, destination: $0) }
                 }
@@ -55,8 +55,7 @@ struct KillCampaignTests {
     }
 
     private let place: Place
-    /// The sound stores by type: `base-TYPE`, another one `old-TYPE`, and the migrated content's
-    /// digest.
+    /// The digests of the stores `base-TYPE` and `old-TYPE`, and of the migrated content.
     private let (baseDigest, oldDigest, nextDigest): (String, String, String)
 
     init() throws {
@@ -89,7 +88,7 @@ struct KillCampaignTests {
         #expect(Set(digests).count == 2)
     }
 
-    /// Puts the stores of a job in a fresh directory.
+    /// Copies the stores of a job into a new directory.
     private func prepare(_ job: Job, _ run: Place) throws {
         let files = FileManager.default
         try files.copyItem(atPath: place.file("base-\(job.source)"), toPath: run.file("s"))
@@ -102,12 +101,12 @@ struct KillCampaignTests {
         return try Program("roost", job.arguments, in: run.path, input: reads ? place.file("dump.jsonl") : nil)
     }
 
-    /// The digest of a store that is sound and valid; nil without a store.
+    /// Returns the digest of a sound and valid store, or nil without a store.
     private func digest(_ type: String, _ name: String, _ run: Place) throws -> String? {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
         let store = try StoreRegistry.standard.open(
             StoreLocation(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
-        // A warning says that a log is there, or how it ends.
+        // Warnings report a log or its end.
         let findings = try checkStore(store).filter { $0.severity != .warning }
         let digest = try store.snapshot().computeTally().digest.description
         try store.close()
@@ -115,7 +114,7 @@ struct KillCampaignTests {
         return digest
     }
 
-    /// Returns the problems after a kill and after the same command once more.
+    /// Returns the problems after a kill and after a rerun of the command.
     private func examine(_ job: Job, _ run: Place, _ original: Data) throws -> [String] {
         var problems: [String] = []
         let migrates = [.migrateInPlace, .migrateWithBackup, .migrateInto].contains(job.verb)
@@ -133,7 +132,7 @@ struct KillCampaignTests {
                 expect(
                     found == new || found == (job.hasOld ? oldDigest : nil),
                     "t is neither old nor new: \(found ?? "missing")")
-                // What another command would meet as an existing destination.
+                // A rerun would fail at this existing destination.
                 if found == new, !job.hasOld { run.remove("t") }
             }
         } catch {
@@ -165,7 +164,7 @@ struct KillCampaignTests {
         var killedByVerb: [String: Int] = [:]
         while killed < wanted, finished < 4 * wanted + 40 {
             let number = (killed + finished) % Job.all.count
-            // A sample takes others each time.
+            // A sample has other jobs each time.
             let index = wanted < Job.all.count ? random.below(Job.all.count) : number
             let job = Job.all[index]
             let run = try Place()
@@ -179,7 +178,7 @@ struct KillCampaignTests {
                 continue
             }
             let program = try start(job, run)
-            // More of them near the end, where names change.
+            // Most kills are near the end, where names change.
             let part = Double(random.below(1_000_000)) / 1_000_000
             Thread.sleep(forTimeInterval: usual * (1 - part * part))
             program.kill()

@@ -5,8 +5,8 @@ import RoostMigration
 
 /// The content of the stores in `Tests/Fixtures`.
 ///
-/// It never changes: stores that older programs wrote are compared with it. New features of the
-/// model get a content of their own.
+/// It never changes, because stores of older programs are compared with it. New features of the
+/// model get their own content.
 enum KeptContent {
     static let storeUUID = StoreUUID("0F1E2D3C-4B5A-4697-8879-6A5B4C3D2E1F")
 
@@ -21,7 +21,7 @@ enum KeptContent {
             versionIdentifiers: ["kept 1"], userInfo: ["purpose": "fixtures"])
     }
 
-    /// The same with changes that a mapping model covers.
+    /// The model with changes that a mapping model covers.
     static func nextModel() throws -> ManagedObjectModel {
         var entities = entities
         for index in entities.indices {
@@ -225,9 +225,9 @@ enum KeptContent {
                     "position": .composite(["north": .double(1e-300), "east": .double(.nan)]),
                 ]),
             ])
-        // Nothing but nulls.
+        // An object with nulls only.
         try changes.insert(ObjectID("Thing", key: 3), values: [:])
-        // Longer than a page of any store.
+        // Values that are longer than a page of any store.
         try changes.insert(
             ObjectID("Thing", key: 1_000_000_007),
             values: [
@@ -279,7 +279,7 @@ enum KeptContent {
         return changes
     }
 
-    /// Gives objects versions above 1 and leaves keys that are not used again.
+    /// Returns changes that raise versions above 1, and delete objects.
     private static func laterChanges(_ model: ManagedObjectModel) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         try changes.update(ObjectID("Tag", key: 2), version: 1, values: ["number": .int(-20)])

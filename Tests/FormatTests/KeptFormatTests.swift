@@ -10,7 +10,7 @@ struct KeptFormatTests {
     private static let refused: Set<String> = ["sqlite-1", "lmdb-1"]
     static let readable = KeptFiles.stores.filter { !refused.contains("\($0)") }
     private static let unreadable = KeptFiles.stores.filter { refused.contains("\($0)") }
-    /// Those with a second store that was not closed, so that its last commits are in a log.
+    /// The stores with a second one that was not closed, whose last commits are in a log.
     static let unclosed = readable.filter { KeptFiles.exists("\($0)/unclosed") }
 
     /// Returns a store in memory with the content of the kept dump.
@@ -23,8 +23,8 @@ struct KeptFormatTests {
         return store
     }
 
-    /// Compares a store with the kept content: every record and link with its version, metadata,
-    /// identity, used keys.
+    /// Compares a store with the kept content: records and links with their versions, metadata,
+    /// identity and used keys.
     private func expectKeptContent(_ store: any PersistentStore) throws {
         let expected = try loadKeptDump()
         #expect(try StoreComparison.diff(expected, store) == [])
@@ -68,7 +68,7 @@ struct KeptFormatTests {
         try changes.update(ObjectID("Tag", key: 2), version: 2, values: ["number": .int(6)])
         try changes.add(Link(3, key), to: RelationshipName("Track", name: "tags"))
         _ = try store.commit(changes)
-        // The unique values of the kept objects are known.
+        // The unique values of the kept objects are in use.
         changes = ChangeSet(model: store.model)
         let other = try store.reserveKeys(1, for: "Person").lowerBound
         try changes.insert(ObjectID("Person", key: other), values: ["name": "x", "email": "p4@example.org"])

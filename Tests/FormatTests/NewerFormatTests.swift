@@ -15,17 +15,17 @@ struct NewerFormatTests {
         return Array(result)
     }
 
-    /// The word as its bytes, the lowest first.
+    /// Returns the bytes of a word, the lowest first.
     private func littleEndian(_ word: UInt64) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
 
-    /// An entry of the key-value engine: checksum, then version and key limit.
+    /// Returns an entry of the key-value engine: checksum, then version and key limit.
     private func entry(version: UInt64, keyLimit: UInt64) -> [UInt8] {
         let value = littleEndian(version | keyLimit << 32)
         return littleEndian(value.withUnsafeBytes { RecordHash.bytes($0) }) + value
     }
 
     private func raised(_ kept: KeptStore, _ bytes: [UInt8]) throws -> [UInt8] {
-        // One version more is that of stores that require features.
+        // The next version is that of stores that require features.
         let next = kept.version + 2
         switch kept.type {
         case "sqlite":
@@ -50,7 +50,7 @@ struct NewerFormatTests {
         }
     }
 
-    /// Checks that an error refuses a version by name.
+    /// Expects an error that names both versions.
     private func expectRefusal(_ refusal: StoreError?, of newer: Int, reading version: Int) {
         #expect(refusal?.code == .unsupportedVersion)
         let message = refusal?.message ?? ""

@@ -29,7 +29,7 @@
             let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(options))
             defer { connection.close() }
             proxy.set(.silent)
-            // It would wait for ever without a limit of its own.
+            // The wait has its own limit, because a failure would wait without end.
             let isDone = DispatchSemaphore(value: 0)
             nonisolated(unsafe) let unsafe = connection
             Thread.detachNewThread {
@@ -37,7 +37,7 @@
                 isDone.signal()
             }
             try #require(isDone.wait(timeout: .now() + 120) == .success)
-            // What the server did is not known.
+            // The state of the server is unknown.
             #expect(!connection.isSound)
         }
 

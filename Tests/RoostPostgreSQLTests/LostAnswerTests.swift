@@ -20,7 +20,7 @@
             ])
         }
 
-        /// A store that is reached through a proxy.
+        /// Runs `body` with a store that is opened through a proxy.
         private func withStore(
             _ profile: PostgreSQLProfile = .postgresql, timeoutSeconds: Double = 60,
             _ body: (any PersistentStore, Proxy, StoreLocation) throws -> Void
@@ -48,12 +48,12 @@
             try body(store, proxy, location)
         }
 
-        /// Commits so often that the connection has prepared its statements.
+        /// Commits until the connection has prepared its statements.
         private func warmUp(_ store: any PersistentStore) throws {
             for _ in 0..<3 { try increment(Int64(Self.counters) + 1, in: store) }
         }
 
-        /// Adds one to a counter, from the value that is read.
+        /// Adds one to a counter.
         private func increment(_ key: Int64, in store: any PersistentStore) throws(StoreError) {
             let id = ObjectID("Counter", key: key)
             let snapshot = try store.snapshot()
@@ -146,7 +146,8 @@
             arguments: PostgreSQLProfile.allCases)
         func terminated(profile: PostgreSQLProfile) throws {
             try withStore(profile) { store, proxy, location in
-                // Some commits have as many messages as fit in, and some questions after them do not.
+                // With these intervals some commits finish, and some questions about their outcome
+                // fail.
                 proxy.cut(every: 1...60)
                 var (acknowledged, unknown) = (Int64(0), Int64(0))
                 for _ in 0..<200 {

@@ -8,14 +8,14 @@
 
     @testable import RoostPostgreSQL
 
-    /// A store of few objects with links, references, unique names and lists, for several writers.
+    /// A store of few objects with links, references, unique names and lists for several writers.
     struct Meeting {
         let model: ManagedObjectModel
         let location = PostgreSQLServer.location()
         let store: any PersistentStore
         private let type = PostgreSQLStoreType()
 
-        /// Creates it with nodes that have keys from 1.
+        /// Creates the store with nodes that have keys from 1.
         init(nodeCount: Int64, tracksHistory: Bool = false, profile: PostgreSQLProfile = .postgresql) throws {
             model = try ManagedObjectModel(entities: [
                 EntityDescription(
@@ -54,7 +54,8 @@
             try? type.destroy(location)
         }
 
-        /// A session of the server in a transaction, in the schema of the store.
+        /// Returns a session of the server in a transaction, after a statement in the store's
+        /// schema.
         func session(running sql: String) throws -> PostgreSQLConnection {
             let place = try PostgreSQLLocation(location.path)
             let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
@@ -62,7 +63,7 @@
             return connection
         }
 
-        /// Compares what the store recorded with what it holds.
+        /// Requires that the store has no findings, and that its recorded tally is correct.
         func requireSound() throws {
             let store = try open()
             defer { try? store.close() }
@@ -93,7 +94,7 @@
     struct ParallelWriterTests {
         private func node(_ key: Int64) -> ObjectID { ObjectID("Node", key: key) }
 
-        /// The version and the value of a node; nil if it does not exist.
+        /// Returns the version and the values of a node, or nil if it does not exist.
         private func read(
             _ key: Int64, _ snapshot: any StoreSnapshot
         ) throws(StoreError) -> (version: UInt32, values: [String: Value])? {
@@ -102,7 +103,7 @@
             return (batch.record(at: 0).version, batch.record(at: 0).values())
         }
 
-        /// Adds one to the value of a node, after as many conflicts as there are.
+        /// Adds one to the value of a node, and retries after conflicts.
         private func increment(_ key: Int64, in store: any PersistentStore) throws {
             var isDone = false
             while !isDone { isDone = try incrementOnce(key, in: store) }
@@ -135,7 +136,8 @@
             let meeting = try Meeting(nodeCount: 3)
             defer { meeting.destroy() }
             let store = meeting.store
-            // What a commit has that is not finished: a place, a node, and the existence of another one.
+            // The locks of an unfinished commit: a place, a node, and the existence of another
+            // node.
             let other = try meeting.session(
                 running:
                     "SELECT 1 FROM _roost_tallies WHERE kind = 'generation' AND place = 0 FOR UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 1 FOR NO KEY UPDATE; SELECT 1 FROM \"Node\" WHERE _id = 2 FOR KEY SHARE"
@@ -149,13 +151,13 @@
             } throws: {
                 ($0 as? StoreError)?.code == .busy
             }
-            // A link to an object that another one changes needs only that it exists.
+            // A link to an object requires only that it exists, so a change of it does not block.
             var changes = ChangeSet(model: store.model)
             try changes.add(Link(3, 1), to: RelationshipName("Node", name: "friends"))
             _ = try hasty.commit(changes)
         }
 
-        /// A change in a transaction that is not finished, and a commit that relies on the same.
+        /// A change in an unfinished transaction, and a commit that depends on the same data.
         enum Meet: String, CaseIterable {
             case linkToDeleted = "DELETE FROM \"Node\" WHERE _id = 1"
             case referenceToDeleted = "DELETE FROM \"Node\" WHERE _id = 1 AND TRUE"
@@ -258,9 +260,9 @@
             try meeting.requireSound()
         }
 
-        /// `ROOST_POSTGRES_INCREMENTS` sets the number for each thread.
+        /// `ROOST_POSTGRES_INCREMENTS` sets the number of increments of each thread.
         ///
-        /// There are then four threads in each opening, and 1 000 counters.
+        /// The run then has four threads in each opening, and 1 000 counters.
         @Test(
             "increments and inserts from eight openings take effect once each", arguments: [false, true],
             PostgreSQLProfile.allCases)
@@ -284,7 +286,7 @@
                 }
             }
             for store in stores { try store.close() }
-            // Each commit has a generation of its own.
+            // Each commit has its own generation.
             let generations = seen.withLock { $0 }
             #expect(Set(generations).count == generations.count)
             let snapshot = try store.snapshot()

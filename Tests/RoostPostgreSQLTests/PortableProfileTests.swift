@@ -45,7 +45,7 @@
             try log?.requireNoViolation()
         }
 
-        /// In long runs: contexts see of a profile only what the checks of stores see.
+        /// Only in long runs, because contexts use a profile only through the store contract.
         @Test(
             "contexts on the portable profile pass every graph check without a forbidden statement",
             .enabled(if: ProcessInfo.processInfo.environment["ROOST_POSTGRES_CONTEXTS"] != nil, "make faults runs it"),
@@ -56,8 +56,7 @@
             try log?.requireNoViolation()
         }
 
-        /// The lease ends, because its row is removed, while the server is at the end of the
-        /// commit.
+        /// The lease ends while the server finishes the commit, because its row is removed.
         @Test("a commit whose lease ends before the answer is reported as it really ended")
         func leaseEndsDuringCommit() throws {
             let location = PostgreSQLServer.location()
@@ -105,11 +104,11 @@
             let store = try type.create(location, model: try model(), options: options)
             defer { try? type.destroy(location) }
             try store.close()
-            // A program that was killed just now, as its row says.
+            // The row of a program that was just killed.
             let row = "INSERT INTO _roost_openings VALUES (gen_random_uuid(), clock_timestamp() + interval"
             try run("\(row) '10 seconds', FALSE)", in: location)
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .busy }
-            // Other programs can open it.
+            // Other programs can open the store.
             try type.open(location, options: options).close()
             try run("UPDATE _roost_openings SET until = clock_timestamp() - interval '1 second'", in: location)
             try type.destroy(location)
@@ -144,7 +143,7 @@
             #expect { try type.replace(location, with: other, overwriting: true) } throws: { error in
                 (error as? StoreError)?.code == .busy
             }
-            // The program was stopped for longer than its lease lasts.
+            // Simulates a program that was stopped for longer than its lease.
             try run("DELETE FROM _roost_openings", in: location)
             try type.replace(location, with: other, overwriting: true)
             #expect { try insert(2, into: store) } throws: { ($0 as? StoreError)?.code == .storeReplaced }
@@ -173,7 +172,7 @@
                 PostgreSQLIncarnation(uuid: uuid, tableNumber: try #require(Int64(number)), formatVersion: 3))
             for _ in 0..<earlierTransactions { database.rollBackWriting(try database.beginWriting()) }
             let connection = try database.beginWritingBesideOthers().connection
-            // As if another program had found the lease too old.
+            // Simulates another program that found the lease too old.
             let old = "\(place.schema).old"
             try run(
                 "ALTER SCHEMA \"\(place.schema)\" RENAME TO \"\(old)\"; ALTER SCHEMA \"\(new.schema)\" RENAME TO \"\(place.schema)\"",
@@ -254,7 +253,7 @@
             let location = PostgreSQLServer.location()
             let schema = try PostgreSQLLocation(location.path).schema
             try run("CREATE SCHEMA \(schema)", in: location)
-            // An empty schema is used.
+            // An empty schema is used for the new store.
             try type.create(location, model: try model(), options: options).close()
             defer { try? type.destroy(location) }
             #expect { try type.create(location, model: try model(), options: options) } throws: { error in
@@ -265,7 +264,7 @@
             #expect(left == "1")
         }
 
-        /// Without the log, the checks above do not look at statements.
+        /// Without the log, the checks above do not examine statements.
         @Test(
             "the server's log shows the statements that the portable profile forbids",
             .enabled(

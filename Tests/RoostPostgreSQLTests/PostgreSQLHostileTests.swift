@@ -14,7 +14,7 @@
     struct PostgreSQLHostileTests {
         private let type = PostgreSQLStoreType()
 
-        /// Texts that break out of literals, identifiers, arrays, or statements of careless
+        /// Texts that break out of literals, identifiers, arrays or statements in careless
         /// programs.
         static let texts: [String] = {
             let heads = [
@@ -82,7 +82,7 @@
                     #expect(found.count == 1 && found.first?["title"] == .string(text), "\(text.debugDescription)")
                 }
                 #expect(try store.count("Track") == distinct.count)
-                // All of them in one array.
+                // All texts in one array.
                 let members = (0..<2).flatMap { _ in
                     distinct.map { FetchRequest.Expression.constant(.string(String(decoding: $0, as: UTF8.self))) }
                 }
@@ -162,7 +162,7 @@
             try store.close()
             defer { _ = try? psql("DROP SCHEMA \(schema) CASCADE") }
             _ = try psql("CREATE TABLE \(schema).notes (text TEXT)")
-            // It can be used all the same.
+            // The store can still be used.
             try type.open(location, options: StoreOptions()).close()
             #expect { try type.destroy(location) } throws: { ($0 as? StoreError)?.code == .notAStore }
             try type.open(location, options: StoreOptions()).close()
@@ -212,7 +212,7 @@
             defer { try? type.destroy(location) }
             let uuid = try made.persistentStore.metadata().storeUUID
             let snapshot = try made.persistentStore.snapshot()
-            // The lock of the open store is lost, as when the server is started again.
+            // The open store loses its lock, as after a restart of the server.
             _ = try psql(
                 "SELECT pg_terminate_backend(l.pid) FROM pg_locks l WHERE l.locktype = 'advisory' AND l.objid = (hashtextextended('roost \(schema)', 0) & 4294967295)::oid"
             )

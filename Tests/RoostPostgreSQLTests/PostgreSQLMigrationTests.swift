@@ -20,7 +20,7 @@
             ])
         }
 
-        /// Makes a store with three objects.
+        /// Creates a store with three objects.
         private func makeStore(at location: StoreLocation, _ profile: PostgreSQLProfile) throws {
             let store = try type.create(
                 location, model: try model("name"), options: PostgreSQLServer.options(profile))
@@ -32,7 +32,7 @@
             try store.close()
         }
 
-        /// Opens a store with the profile that it must have.
+        /// Requires that a store has a profile.
         private func requireProfile(_ profile: PostgreSQLProfile, of location: StoreLocation) throws {
             try type.open(location, options: PostgreSQLServer.options(profile)).close()
         }
@@ -59,7 +59,7 @@
             if let backup = report.backup {
                 let old = try StoreLocation.url(backup)
                 #expect(try names(old) == ["1", "2", "3"])
-                // A backup is not a leftover, so it stays.
+                // Creating a store removes leftovers, but not a backup.
                 let other = try type.temporaryLocation(beside: location)
                 let unpublished = StoreOptions().with { $0.isUnpublished = true }
                 try type.create(other, model: try model("name"), options: unpublished).close()
@@ -68,7 +68,7 @@
                 try type.destroy(old)
             }
             try requireProfile(profile, of: location)
-            // Nothing is left to do.
+            // A second migration has nothing to do.
             #expect(try manager.migrateInPlace(location, model: try model("name", "note")).path == .nothing)
         }
 

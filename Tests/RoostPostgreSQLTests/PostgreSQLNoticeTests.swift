@@ -29,7 +29,7 @@
                     count += 1
                     return count
                 }
-                // It is called once when it begins to listen.
+                // The first call reports the start of listening.
                 if number == 1 { begun.signal() } else { heard.signal() }
             }
             #expect(observation != nil)

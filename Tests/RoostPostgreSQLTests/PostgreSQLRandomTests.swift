@@ -14,8 +14,9 @@
     struct PostgreSQLRandomTests {
         private static let memory = StoreFixture(MemoryStoreType(), keepsClosedStores: true)
 
-        /// A failure names the seed; `ROOST_LOCKSTEP_SEED` repeats a run,
-        /// `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
+        /// A failure names the seed.
+        ///
+        /// `ROOST_LOCKSTEP_SEED` repeats a run, and `ROOST_LOCKSTEP_OPERATIONS` makes it longer.
         @Test("PostgreSQL stores match a plain model after random operations")
         func lockStep() throws {
             try LockStep.run(
@@ -24,8 +25,10 @@
                 operationCount: Self.number("ROOST_LOCKSTEP_OPERATIONS") ?? 1000)
         }
 
-        /// A failure names the seed; `ROOST_QUERY_SEED` repeats a run, `ROOST_QUERY_CASES` makes it
-        /// longer and takes another seed.
+        /// A failure names the seed.
+        ///
+        /// `ROOST_QUERY_SEED` repeats a run. `ROOST_QUERY_CASES` makes it longer, with a random
+        /// seed.
         @Test("PostgreSQL stores answer random requests as the reference does")
         func queries() throws {
             let longRun: Int? = Self.number("ROOST_QUERY_CASES")
@@ -36,7 +39,7 @@
             #expect(summary.caseCount == longRun ?? 1_500)
         }
 
-        /// The number in an environment variable.
+        /// Returns the number in an environment variable.
         private static func number<Number: LosslessStringConvertible>(_ variable: String) -> Number? {
             ProcessInfo.processInfo.environment[variable].flatMap { Number($0) }
         }

@@ -6,7 +6,7 @@
 
     @testable import RoostPostgreSQL
 
-    /// A server of its own for one test, which can be killed.
+    /// The server of one test, which can be killed.
     final class OwnServer: Sendable {
         let parameters: String
         private let directory = "/tmp/roost-restart-\(UInt32.random(in: .min ... .max))"
