@@ -2,7 +2,7 @@ internal import RoostCore
 import RoostStores
 
 extension ConformanceCheck {
-    /// Batch requests that delete.
+    /// Batch deletes.
     static let batchDeletes: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.delete.selection",
@@ -47,7 +47,7 @@ extension ConformanceCheck {
                 try changes.insert(
                     ObjectID("File", key: 2), values: ["title": "u", "author": .objectID(ObjectID("Person", key: 1))])
             }
-            // The store's own rules would take the file along, and refuse to delete the author.
+            // The store's own rules would delete the file too, and deny deleting the author.
             let folder = BatchDeleteRequest(objectIDs: [ObjectID("Folder", key: 1)])
             _ = try store.run(folder, model: later)
             try expectEqual(try store.view { try $0.keys(FetchRequest("File")) }, [1, 2], "the files after nullify")
@@ -98,7 +98,7 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
             try store.change { changes in
-                // 1 → 2 → 3 → 1 is a circle; 4 is apart.
+                // 1 → 2 → 3 → 1 is a cycle, and 4 is separate.
                 for (key, parent) in [(1, 3), (2, 1), (3, 2), (4, 0)] as [(Int64, Int64)] {
                     try changes.insert(
                         ObjectID("Folder", key: key),
@@ -141,7 +141,7 @@ extension ConformanceCheck {
                     "what is tagged")
             }
             try expectEqual(result.count, 3 + 6 + 8, "the count")
-            // Nullify: the children of a folder are its to delete, its parent is not.
+            // The children of a folder are deleted with it, and its parent is not.
             try store.change { changes in
                 try changes.insert(ObjectID("Folder", key: 10), values: ["name": "child", "parent": folder(4)])
                 try changes.insert(

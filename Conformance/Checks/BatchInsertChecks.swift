@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension ConformanceCheck {
-    /// Batch requests that insert.
+    /// Batch inserts.
     static let batchInserts: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.insert.rows",
@@ -51,7 +51,8 @@ extension ConformanceCheck {
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             let folder = ObjectID("Folder", key: 1)
             try store.change { try $0.insert(folder, values: [:]) }
-            // More rows than are looked at together: the first ones have their places when the other batch is committed.
+            // More rows than a part of the batch: the first rows have places when the other batch
+            // is committed.
             var number = 0
             let rows = AnyIterator<BatchInsertRequest.Row> {
                 number += 1

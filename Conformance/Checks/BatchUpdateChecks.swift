@@ -3,7 +3,7 @@ internal import RoostCore
 import RoostStores
 
 extension ConformanceCheck {
-    /// Batch requests that update.
+    /// Batch updates.
     static let batchUpdates: [ConformanceCheck] = [
         ConformanceCheck(
             "batch.update.constants",
@@ -86,7 +86,7 @@ extension ConformanceCheck {
                 BatchUpdateRequest(
                     "File",
                     set: [
-                        // They exchange their values.
+                        // The two properties exchange their values.
                         "size": key("rank"), "rank": key("size"),
                         "score": .function(.divide, [key("size"), .constant(2)]),
                         "rating": .function(.add, [key("size"), .constant(.decimal(Decimal(1) / 10))]),
@@ -110,7 +110,7 @@ extension ConformanceCheck {
                     try expectEqual(object.version, 2, "the version of \(object.id)")
                 }
             }
-            // Exactly, or not at all: half of an odd number is not a whole number.
+            // A conversion must be exact: half of an odd number is not an integer.
             let before = try store.contents()
             let error = try expectError(.invalidValue, in: "a result that the property cannot hold") {
                 _ = try store.run(
@@ -192,7 +192,8 @@ extension ConformanceCheck {
                     .objectID(ObjectID("Image", key: 4)),
                     "the shortcut")
             }
-            // Person 1 takes the passport of person 2, who then has none; the former passport of person 1 has no holder either.
+            // Person 1 takes the passport of person 2, who then has none; the former passport of
+            // person 1 has no holder either.
             let result = try store.run(
                 BatchUpdateRequest(
                     "Person", where: .compare("passport", using: .equal, with: .objectID(ObjectID("Passport", key: 1))),
@@ -305,7 +306,7 @@ extension ConformanceCheck {
             try expectError(.unknownEntity, in: "an unknown entity") {
                 _ = try store.run(BatchUpdateRequest("Fool", set: ["title": .constant("x")]))
             }
-            // A property of a subentity is none of the entity's.
+            // A property of a subentity is unknown to the entity.
             try expectError(.unknownProperty, in: "a subentity's property") {
                 _ = try store.run(BatchUpdateRequest("File", set: ["width": .constant(1)]))
             }

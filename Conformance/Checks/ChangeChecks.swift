@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Change sets: what they do, and all or nothing.
+    /// Change sets: their effect and their atomicity.
     static let changes: [ConformanceCheck] = [
         ConformanceCheck(
             "changes.insert-update-delete", "Inserts, updates and deletes of one change set happen together."
@@ -223,7 +223,7 @@ extension ConformanceCheck {
                 try expectEqual(try store.contents(), before, "the contents after \(name)")
                 try expectEqual(try store.view { try $0.recordedTally() }, digest, "the recorded tally after \(name)")
             }
-            // The store is fit for use afterwards.
+            // The store is usable afterwards.
             try store.change { try $0.insert(ObjectID("Track", key: 50), values: [:]) }
         },
         ConformanceCheck(

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// Making a store small while it is open.
+    /// Compaction of open stores.
     static let compaction: [ConformanceCheck] = [
         ConformanceCheck(
             "compact.while-open",
@@ -16,7 +16,7 @@ extension ConformanceCheck {
             defer { snapshot.close() }
             let shown = try StoreContents(of: snapshot)
             do {
-                // While the snapshot is open, the space of what it shows may have to stay.
+                // While the snapshot is open, the space of its content may have to stay.
                 if try bench.type.compactOpenStore(
                     bench.location(), options: bench.fixture.options, isCancelled: { false })
                 {

@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostMigration
 
 extension ConformanceCheck {
-    /// The handling of files that were damaged, exchanged or mixed up.
+    /// The handling of files that were damaged, replaced or mixed.
     static let damage: [ConformanceCheck] = [
         ConformanceCheck(
             "damage.flipped-bytes",
@@ -11,7 +11,7 @@ extension ConformanceCheck {
             needs: [.persistence, .file, .digest]
         ) { bench in
             let whole = try filledStore(bench)
-            // Every region of the file, ends included; the same places in every run.
+            // Positions in every region of the file, ends included, the same in every run.
             var random = SeededGenerator(seed: 4)
             var places = [0, 1, whole.bytes.count / 2, whole.bytes.count - 1]
             for part in 0..<120 {
@@ -30,7 +30,7 @@ extension ConformanceCheck {
         ) { bench in
             let whole = try filledStore(bench)
             for (bytes, damage) in flippedBits(whole.bytes) {
-                // A store that appends its commits may lack the last one.
+                // An append-only store may lack the last commit.
                 let states = [whole.contents, whole.history.state(allowedFor: bytes)?.contents].compactMap { $0 }
                 try openDamaged(bench, bytes, damage) { store in
                     let snapshot = try store.snapshot()
@@ -185,7 +185,7 @@ private struct FilledStore {
     let contents: StoreContents
     /// The answers to requests that use its indexes.
     let answers: [[Int64]]
-    /// Its file.
+    /// The bytes of its file.
     let bytes: [UInt8]
     /// Its file and content after each commit.
     let history: FileHistory
@@ -227,11 +227,12 @@ private func indexedAnswers(_ snapshot: any StoreSnapshot) throws -> [[Int64]] {
     return answers
 }
 
-/// Copies of a file with one changed bit each, in every region, and what was done to them; the same
-/// in every run.
+/// Returns copies of a file with one changed bit each, and their damage.
+///
+/// The bits are in every region, and the same in every run.
 private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)] {
     var random = SeededGenerator(seed: 11)
-    // Bytes that are zero are mostly ones that nothing uses.
+    // Zero bytes are mostly unused.
     let places = whole.indices.filter { whole[$0] != 0 }
     return (0..<80).compactMap { part in
         guard !places.isEmpty else { return nil }
@@ -242,7 +243,7 @@ private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)]
     }
 }
 
-/// Runs `body` with a store of these bytes; an error that speaks of damage ends it.
+/// Runs `body` with a store of these bytes, and ignores an error that reports damage.
 private func openDamaged(
     _ bench: Workbench, _ bytes: [UInt8], _ damage: String, isReadOnly: Bool = true,
     _ body: (any PersistentStore) throws -> Void
@@ -286,8 +287,9 @@ private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) t
     return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found instead of \($1)" }
 }
 
-/// Closes a store whose file was removed; a store that still has something to write may throw
-/// `storeReplaced`.
+/// Closes a store whose file was removed.
+///
+/// A store with pending writes may throw `storeReplaced`.
 private func closeTelling(_ store: any PersistentStore) throws {
     do throws(StoreError) {
         try store.close()
@@ -296,14 +298,13 @@ private func closeTelling(_ store: any PersistentStore) throws {
     }
 }
 
-/// Fails when a store of these bytes opens, reads and examines as if sound, and yet holds something
-/// else.
+/// Fails if a store of these bytes opens, reads and checks as sound, but has other content.
 private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: FilledStore, _ damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
     defer { try? FileManager.default.removeItem(atPath: bench.location(name).path) }
     do {
-        // Read-only, so that what is beside the file does not outlive the round.
+        // Read-only, so that no other files remain after the round.
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }
         defer { try? store.close() }
         let found = try store.contents()
@@ -314,7 +315,8 @@ private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: Filled
             try difference(from: state.contents, state.answers) == nil
         }
         guard let difference = try difference(from: whole.contents, whole.answers) else { return }
-        // A commit that a crash interrupted looks the same, so a store that appends may be as it was before.
+        // The damage looks like a commit that a crash interrupted, so an append-only store may have
+        // the state before.
         if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }
         if try store.integrityFindings().contains(where: { $0.severity == .damage }) { return }
         let isTold = try store.view { try $0.recordedTally() != $0.computeTally() }

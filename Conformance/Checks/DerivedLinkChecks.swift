@@ -4,7 +4,7 @@ private let songs = RelationshipName("Album", name: "songs")
 private let children = RelationshipName("Node", name: "children")
 
 extension ConformanceCheck {
-    /// To-many relationships that follow from a to-one inverse.
+    /// To-many relationships that are derived from a to-one inverse.
     static let derived: [ConformanceCheck] = [
         linked(
             "from-to-one", "A to-many relationship with a to-one inverse has the objects that refer back as members.",

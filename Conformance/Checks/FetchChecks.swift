@@ -9,7 +9,7 @@ extension ConformanceCheck {
             "two-valued-logic",
             "Null follows two-valued logic: a comparison with it is false, and only != and NOT match it."
         ) { snapshot, entity in
-            // Objects 1 to 4 have str = "x", "y", "" and null. The table of the reference, written out by hand.
+            // Objects 1 to 4 have str = "x", "y", "" and null. The table was written by hand.
             let table: [(FetchRequest.Predicate, [Int64])] = [
                 (.isNull("str"), [4]), (.isNotNull("str"), [1, 2, 3]), (.equal("str", to: "x"), [1]),
                 (.notEqual("str", to: "x"), [2, 3, 4]),
@@ -324,8 +324,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on four objects of `Everything` and again of `Indexed`; what they hold is written in
-    /// the first lines.
+    /// Creates a check on four objects of `Everything`, and again of `Indexed`.
     private static func fetch(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {
@@ -346,7 +345,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// One of few values, so that predicates meet some of them.
+    /// Returns one of a few values, so that predicates match some objects.
     private static func smallValue(_ name: String, _ random: inout SeededGenerator) -> Value {
         switch name {
         case "i16", "i64": .int(Int64(random.below(7)) - 3)
@@ -395,7 +394,7 @@ extension ConformanceCheck {
 }
 
 extension ClosedRange<Int64> {
-    /// The numbers in another order, the same each time.
+    /// The numbers in another order, which is the same each time.
     var shuffledForChecks: [Int64] { Array(self).shuffledForChecks }
 }
 

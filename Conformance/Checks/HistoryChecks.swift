@@ -5,7 +5,7 @@ internal import RoostStores
 private let tags = RelationshipName("Team", name: "tags")
 
 extension ConformanceCheck {
-    /// Histories: what a transaction records.
+    /// Histories: the content of transactions.
     static let history: [ConformanceCheck] = [
         ConformanceCheck("history.off", "A new store records no history, and says so.", needs: [.history]) { bench in
             let store = try bench.create(try HistoryModel.model.get())

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension ConformanceCheck {
-    /// Histories: turning them on and off, and removing what is old.
+    /// Histories: turning them on and off, and removing old transactions.
     static let historyKeeping: [ConformanceCheck] = [
         ConformanceCheck(
             "history.turned-on",
@@ -129,7 +129,7 @@ extension ConformanceCheck {
                 }
                 try expect(error.message.contains("again"), "a message with the remedy", otherwise: error.message)
             }
-            // Once more does nothing, and so does an older one.
+            // Repeating the removal does nothing, and so does an older token.
             try reopened.removeHistory(.token(tokens.element(2)))
             try reopened.removeHistory(.token(tokens.element(0)))
             try expectEqual(try reopened.transactions().count, 3, "the number of transactions")

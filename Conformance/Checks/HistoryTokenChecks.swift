@@ -83,7 +83,7 @@ extension ConformanceCheck {
             for wrong in [
                 HistoryToken(storeUUID: token.storeUUID, position: token.position + 1, mark: token.mark),
                 HistoryToken(storeUUID: token.storeUUID, position: .max, mark: token.mark),
-                // The same position of a store that took another way.
+                // The same position of a store with other commits.
                 HistoryToken(storeUUID: token.storeUUID, position: token.position, mark: token.mark &+ 1),
             ] {
                 try expectError(.historyExpired, in: "a token that the store never gave") {

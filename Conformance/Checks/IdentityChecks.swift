@@ -28,7 +28,8 @@ extension ConformanceCheck {
                 !dog.overlaps(robot) && !robot.overlaps(being) && !dog.overlaps(being),
                 "no key is given out twice in the hierarchy")
             try store.view { snapshot in
-                // A store may set more keys aside than it was asked for, so the mark may be higher, never lower.
+                // A store may reserve more keys than requested, so the last key may be higher, but
+                // never lower.
                 try expect(
                     try snapshot.lastKey(of: "Animal") >= being.upperBound - 1,
                     "the last key of the hierarchy is none below the reserved ones")
@@ -300,7 +301,7 @@ extension ConformanceCheck {
 }
 
 extension Array {
-    /// The elements in another order, the same each time.
+    /// The elements in another order, which is the same each time.
     var shuffledForChecks: [Element] {
         var random = SeededGenerator(seed: 42)
         return shuffled(using: &random)

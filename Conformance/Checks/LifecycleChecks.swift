@@ -150,7 +150,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Closing.
+    /// Closing stores.
     static let closing: [ConformanceCheck] = [
         ConformanceCheck(
             "close.every-call", "After `close()` every call throws `closed`, except closing again, which does nothing."

@@ -557,8 +557,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on a store that holds tracks, tags, playlists, queues, shelves, nodes and albums
-    /// with the keys 1 to 10.
+    /// Creates a check on a store with tracks, tags, playlists, queues, shelves, nodes and albums.
+    ///
+    /// Their keys are 1 to 10.
     static func linked(
         _ name: String, _ behavior: String, group: String = "links", reopening: Bool = false,
         _ body: @escaping @Sendable (any PersistentStore) throws -> Void

@@ -386,7 +386,7 @@ extension ConformanceCheck {
             }
             let loader = try store.bulkLoader(BulkLoadOptions())
             let writer = Background { try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) } }
-            // More than any store writes at a time.
+            // More data than any store writes at once.
             let text = Value.string(String(repeating: "long ", count: 20_000))
             for key in Int64(1)...400 {
                 var batch = RecordBatch(model: bench.model)
@@ -430,7 +430,7 @@ extension ConformanceCheck {
                 return isFinishing.withLock { $0 }
             }
             try started.wait()
-            // Long enough that a writer who is let through has been there.
+            // Long enough for a writer that does not wait to finish.
             for first in stride(from: Int64(2), to: 20_000, by: 1000) {
                 var batch = RecordBatch(model: bench.model)
                 for key in first..<first + 1000 { try batch.append(ObjectID("Track", key: key), values: [:]) }
@@ -462,7 +462,7 @@ extension ConformanceCheck {
             let (error, waited) = try writer.value()
             loader.abandon()
             try expectEqual(error?.code, .busy, "the code")
-            // Clocks of different grain may be in it.
+            // The clocks may have different resolutions.
             try expect(waited >= .milliseconds(180), "it waits as long as the timeout", otherwise: "\(waited)")
             try expect(error?.isRetryable == true, "the error says that a retry can succeed")
             try store.change { try $0.insert(ObjectID("Track", key: 2), values: [:]) }

@@ -124,7 +124,7 @@ extension ConformanceCheck {
             }
             let end = try store.currentGeneration()
             let notices = try log.wait { $0.last?.generation == end }
-            // Otherwise one opening finds the commits of the other by the generation.
+            // Otherwise one opening detects commits of the other by the generation.
             let signals = [store, other].compactMap { ($0 as? any CommitReportingStore)?.commitSignal?.id }
             guard signals.count == 2, signals[0] == signals[1] else { return }
             try expectEqual(notices.flatMap(\.inserted).map(\.key), [1, 2, 3, 4, 5], "the objects that notices name")
@@ -173,7 +173,7 @@ extension ConformanceCheck {
                 for number in 2...6 { try peer.ask("commit \(number)") }
                 let end = try store.currentGeneration()
                 let notices = try log.wait { $0.last?.generation == end }
-                // What a notice says is there to be read.
+                // The changes in a notice are already readable.
                 try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
                 try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
                 try expect(notices.count <= 5, "each notice is of a commit", otherwise: "\(notices.count)")
@@ -223,8 +223,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` with a peer that has made a store and one commit, the store, opened beside it,
-    /// and a listener; does nothing for a type whose stores are open in one process only.
+    /// Runs `body` with a peer that has committed once, the store opened beside it, and a listener.
+    ///
+    /// Does nothing for a type whose stores are open in only one process.
     private static func withPeer(
         _ bench: Workbench, options: String = "", _ body: (Peer, any PersistentStore, NoticeLog) throws -> Void
     ) throws {
@@ -236,9 +237,9 @@ extension ConformanceCheck {
     }
 }
 
-/// The notices that a listener got.
+/// The notices that a listener received.
 private final class NoticeLog: Sendable {
-    /// Whether the store reports its commits; otherwise they are found by its generation.
+    /// Whether the store reports its commits; otherwise they are detected by its generation.
     let isExact: Bool
     private let list = Mutex<[SaveNotice]>([])
     private let more = DispatchSemaphore(value: 0)
@@ -257,10 +258,10 @@ private final class NoticeLog: Sendable {
         source.withLock { $0 = subscription }
     }
 
-    /// Whether commits of other processes are found without waiting.
+    /// Whether commits of other processes are detected without polling.
     var isWatched: Bool { source.withLock { $0?.isWatched ?? false } }
 
-    /// Waits until the notices are what is wanted, for a minute at most.
+    /// Waits until the notices meet a condition, for at most a minute.
     func wait(until isWanted: ([SaveNotice]) -> Bool) throws -> [SaveNotice] {
         let end = DispatchTime.now() + 60
         while true {

@@ -139,13 +139,13 @@ extension ConformanceCheck {
             try store.close()
             let whole = try require(bench.bytes(of: bench.location().path), "the store's bytes")
             history.finish(whole)
-            // Around the ends of commits too, for a store that appends them.
+            // For an append-only store, lengths around the ends of commits are included.
             let counts =
                 [whole.count / 2, 4096, 100, 17, 1, whole.count - 1] + history.ends.flatMap { [$0 - 1, $0, $0 + 9] }
             for (number, count) in counts.enumerated() where (1..<whole.count).contains(count) {
                 let bytes = Array(whole.prefix(count))
                 _ = try bench.write(bytes, as: "cut\(number)")
-                // What matters is that the process survives and that an error is one of ours.
+                // The process must survive, and an error must be a store error.
                 do {
                     let cut = try bench.open(name: "cut\(number)")
                     defer { try? cut.close() }
@@ -328,8 +328,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Fails unless opening, also read-only, reading metadata and recognizing refuse the item at
-    /// the store's location and create no file.
+    /// Fails unless the item at the store's location is refused and no file is created.
+    ///
+    /// Opening, opening read-only, reading metadata and recognizing must refuse it.
     private static func expectRefused(_ code: StoreError.Code, opening what: String, on bench: Workbench) throws {
         let before = try bench.files()
         func expectNothingMade(by how: String) throws {
@@ -389,7 +390,7 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create { $0.userMetadata = ["keep": .int(1), "go": .int(2), "change": .int(3)] }
-            // Asked before and after each commit: an answer that is kept would be stale.
+            // Read before and after each commit, because a cached answer would be stale.
             try expectEqual(
                 try store.metadata().userMetadata, ["keep": .int(1), "go": .int(2), "change": .int(3)],
                 "the metadata before the first commit")
@@ -427,7 +428,7 @@ extension ConformanceCheck {
             bench in
             let store = try bench.create { $0.userMetadata = ["old": .int(1)] }
             let uuid = try store.metadata().storeUUID
-            // What a commit left counts, not what the store was created with.
+            // The metadata of the last commit count, not those of the creation.
             try store.change { changes in
                 changes.userMetadata = everyMetadataValue.mapValues { .some($0) }
                 changes.userMetadata["old"] = .some(nil)
@@ -461,10 +462,10 @@ extension ConformanceCheck {
     ]
 }
 
-/// Fails when a store whose file was cut off has anything but all that it held, or what its last
-/// whole commit left.
+/// Fails unless a store whose file was cut off has its whole content, or that of its last whole
+/// commit.
 ///
-/// What opens is a whole store: it takes a commit, which is there when it is opened again.
+/// A store that opens must take a commit, which is present after reopening.
 private func expectWholeCommits(
     _ cut: any PersistentStore, _ found: StoreContents, on bench: Workbench, final: StoreContents,
     allowed: StoreContents?
@@ -490,7 +491,7 @@ private func expectWholeCommits(
             throw Mismatch(expected: "a store that was cut off keeps what is committed afterwards", actual: difference)
         }
     } catch let error as StoreError {
-        // It opened, so it has no excuse any more.
+        // The store opened, so its content must be correct.
         throw Mismatch(
             expected: "a store that was cut off and opens takes a commit and opens again", actual: "\(error)")
     }

@@ -25,7 +25,8 @@ extension ConformanceCheck {
             for round in 1...4 {
                 let peer = try bench.startPeer("open")
                 try peer.tell("commits \(last + 1)")
-                // Killed after another number of commits each time, wherever in the next one it is by then.
+                // The process is killed after a different number of commits each time, at any
+                // moment of the next.
                 for _ in 0..<(3 * round) {
                     last = try require(try peer.acknowledged(), "a commit of the other process")
                 }
@@ -241,11 +242,11 @@ extension ConformanceCheck {
         ) { bench in
             let peer = try bench.startPeer("create")
             for number in 1...3 { try peer.ask("commit \(number)") }
-            // As much as is there already, in whichever file; nothing can grow.
+            // The limit is the size of the largest file, so no file can grow.
             let largest = try bench.files().compactMap { bench.bytes(of: "\(bench.directory)/\($0)")?.count }.max() ?? 0
             try peer.ask("limit-file-size \(largest)")
             var number: Int64 = 4
-            // Some commits may fit into free space; a thousand of them do not.
+            // Some commits may fit into free space, but a thousand do not.
             try expectError(.noSpace, in: "committing on and on") {
                 while number < 1000 {
                     try peer.ask("commit \(number)")
@@ -253,7 +254,7 @@ extension ConformanceCheck {
                 }
             }
             try expectEqual(try peer.askNumber("number"), number - 1, "what the other process sees after the failure")
-            // A store that has something to write at its closing says that it cannot.
+            // A store with pending writes fails to close.
             do { try peer.ask("close") } catch let error as StoreError where error.code == .noSpace {}
             try peer.kill()
             let small = try bench.startPeer()
@@ -272,12 +273,12 @@ extension ConformanceCheck {
             let peer = try bench.startPeer("create")
             try peer.ask("commit 1")
             try peer.ask("limit-open-files")
-            // It may need no further file.
+            // The store may need no further file.
             var last: Int64 = 2
             do { try peer.ask("commit 2") } catch let error as StoreError where error.code == .outOfResources {
                 last = 1
             }
-            // A store that has something to write at its closing says that it cannot.
+            // A store with pending writes fails to close.
             do { try peer.ask("close") } catch let error as StoreError where error.code == .outOfResources {}
             try expectError(.outOfResources, in: "opening") { try peer.ask(bench.command("open")) }
             try expectError(.outOfResources, in: "creating") { try peer.ask(bench.command("create", name: "none")) }
@@ -301,7 +302,7 @@ extension ConformanceCheck {
             let files = try bench.files()
             let peer = try bench.startPeer()
             try peer.ask("drop-privileges")
-            // Were the directory itself out of reach, the refusals would say nothing about the store.
+            // The directory must be readable, or else the refusals would not be about the store.
             try expectError(.notFound, in: "opening what is not there") {
                 try peer.ask(bench.command("open", name: "missing"))
             }
@@ -321,7 +322,7 @@ extension ConformanceCheck {
     ]
 }
 
-/// Fails unless the store holds exactly what the transactions up to `number` leave.
+/// Fails unless the store has exactly the content of the transactions up to `number`.
 private func expectState(after number: Int64, _ store: any PersistentStore) throws {
     var state = CrashWorkload.State(model: store.model)
     try state.advance(to: number)

@@ -195,7 +195,7 @@ extension ConformanceCheck {
                 ("-i32 == 3", [2]), ("floor(dbl) == -2", [3]), ("ceiling(dbl) == -1", [3]), ("trunc(dbl) == -1", [3]),
                 ("sqrt(i32 + 7) == 3", [1]), ("dec + 1 == 3", [1]), ("dec * 0.5 == 1", [1]),
                 ("i64 + nil == nil", [1, 2, 3, 4]),
-                // Too small and too large for decimals: as floating-point numbers.
+                // Results that are too small or too large for decimals are floating-point numbers.
                 (#"CAST("1e-100", "NSDecimalNumber") * CAST("1e-100", "NSDecimalNumber") * dec > 0"#, [1]),
                 (#"CAST("1e100", "NSDecimalNumber") * CAST("1e100", "NSDecimalNumber") * dec < 0"#, [3]),
                 // 38 digits, rounded half away from zero.
@@ -256,8 +256,10 @@ extension ConformanceCheck {
         .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan)
     }
 
-    /// A check on objects of `Everything`, and again of `Indexed`, numbered from 1, and the keys
-    /// that predicates choose.
+    /// Creates a check of the keys that predicates choose among objects of `Everything` and
+    /// `Indexed`.
+    ///
+    /// The objects are numbered from 1.
     private static func onRows(
         _ name: String, _ behavior: String, _ rows: [[String: Value]], _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void = { _, _ in }
@@ -281,8 +283,8 @@ extension ConformanceCheck {
         }
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
-    /// agrees.
+    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// agree.
     static func expectKeys(
         _ text: String, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws {
@@ -290,8 +292,8 @@ extension ConformanceCheck {
         try expectKeys(predicate, keys, entity, snapshot, named: text)
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
-    /// agrees.
+    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// agree.
     static func expectKeys(
         _ predicate: FetchRequest.Predicate, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot,
         named text: String
@@ -305,7 +307,7 @@ extension ConformanceCheck {
             "\(entity) where NOT (\(text))")
     }
 
-    /// Fails unless a predicate is refused with a code, by fetches and counts.
+    /// Fails unless fetches and counts refuse a predicate with a code.
     static func expectRefused(
         _ text: String, _ code: StoreError.Code, _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws {

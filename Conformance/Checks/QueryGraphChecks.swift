@@ -180,7 +180,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on a small graph of nodes with beings, and of albums with songs.
+    /// Creates a check on a small graph of nodes with beings, and of albums with songs.
     private static func onGraph(
         _ name: String, _ behavior: String, _ entity: EntityName, _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot) throws -> Void = { _ in }
@@ -195,7 +195,9 @@ extension ConformanceCheck {
         }
     }
 
-    /// Nodes a, b, c, one without a name, e: a is the parent of b and c, b of the nameless one.
+    /// Inserts nodes a, b, c, one without a name, and e.
+    ///
+    /// Node a is the parent of b and c, and b of the node without a name.
     static func fillGraph(_ changes: inout ChangeSet) throws {
         func id(_ entity: EntityName, _ key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
         let names: [Value] = ["a", "b", "c", .null, "e"]

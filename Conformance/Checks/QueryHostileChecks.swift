@@ -3,7 +3,7 @@ internal import RoostCore
 internal import RoostQuery
 
 extension ConformanceCheck {
-    /// Requests that are wrong, too big, or made to do harm.
+    /// Requests that are invalid, too large or hostile.
     static let hostileQueries: [ConformanceCheck] = [
         onOneRow(
             "refused",
@@ -28,7 +28,7 @@ extension ConformanceCheck {
                     try expectRefused(text, code, "Node", snapshot)
                 }
             }
-            // As trees, where no parser looks first.
+            // As expression trees, which no parser has checked.
             typealias E = FetchRequest.Expression
             let (one, name): (E, E) = (.constant(1), .keyPath(["name"]))
             let trees: [FetchRequest.Comparison] = [
@@ -180,7 +180,7 @@ extension ConformanceCheck {
                             try snapshot.keys(request), try graph.keys(request),
                             "\(comparison) with \(text.debugDescription)")
                     }
-                    // As names, none of the texts is known.
+                    // None of the texts is a known name.
                     for name in [[text], ["owner", text], ["place", text]] {
                         try expectError(.unknownProperty, .invalidRequest, in: "the property \(name)") {
                             _ = try snapshot.keys(
@@ -200,7 +200,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// The texts that try to break out of strings: pieces, alone and combined.
+    /// Texts that try to break out of strings: fragments, alone and combined.
     static let injections: [String] = {
         let pieces = [
             "'", "\"", "`", "\\", ";", "--", "/*", "*/", "%", "_", "?", "?1", ":a", "@a", "$a", "' OR '1'='1",
@@ -218,7 +218,7 @@ extension ConformanceCheck {
             + zip(pieces, pieces.reversed()).map { $0 + " " + $1 }
     }()
 
-    /// Creates a check on a node, and on three objects of `Indexed`; the first two have text.
+    /// Creates a check on a node, and on three objects of `Indexed`, two of them with text.
     private static func onOneRow(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
     ) -> ConformanceCheck {

@@ -4,7 +4,7 @@ internal import RoostMigration
 internal import RoostPredicates
 
 extension ConformanceCheck {
-    /// Reading a store of known content: what every type must do, also one that cannot write.
+    /// Reading a store of known content, for every type, including types that cannot write.
     static let reading: [ConformanceCheck] = [
         reading(
             "reading.scan",
@@ -67,7 +67,7 @@ extension ConformanceCheck {
                     let objects = sample.objects(of: entity)
                     let known = Set(sample.objects(of: sample.model.entities[entity.root]).map(\.id.key))
                     let missing = (1...).lazy.map { Int64($0) }.first { !known.contains($0) } ?? .max
-                    // Every third from the end, under the name that was asked for, with a stranger between.
+                    // Every third object from the end, with an unknown one between them.
                     let wanted = stride(from: objects.count - 1, through: 0, by: -3).map { objects[$0] }
                     var ids = wanted.map { ObjectID(entity.name, key: $0.id.key) }
                     ids.insert(ObjectID(entity.name, key: missing), at: ids.count / 2)
@@ -135,7 +135,7 @@ extension ConformanceCheck {
                 for (entity, attribute) in sample.attributes {
                     let values = sample.values(of: attribute.name, in: entity)
                     let middle = values[values.count / 2]
-                    // With many objects, one constant shows as much and takes less time.
+                    // With many objects, one constant suffices and takes less time.
                     let constants = values.count > RecordBatch.capacityCount ? [middle] : [values[0], middle, .null]
                     for comparison in sample.operators(for: attribute.type) {
                         for constant in constants {
@@ -378,7 +378,7 @@ extension ConformanceCheck {
         var read: [ObjectID] = []
         var batch = RecordBatch(model: sample.model)
         while true {
-            // Something that must be gone afterwards.
+            // A record that the cursor must replace.
             batch.append(sample.anyObject.record)
             guard try cursor.next(into: &batch) else { break }
             try expect(!batch.isEmpty, "a batch holds something while next() is true")
@@ -392,7 +392,7 @@ extension ConformanceCheck {
         try expect(try !cursor.next(into: &batch) && batch.isEmpty, "the cursor stays at its end")
     }
 
-    /// Fails unless both lists hold the same objects in the same order, byte for byte.
+    /// Fails unless both lists have the same objects in the same order, byte for byte.
     private static func expectSame(_ actual: [StoredObject], _ expected: [StoredObject], _ what: String) throws {
         var (mine, theirs) = (StoreContents(), StoreContents())
         (mine.objects[0], theirs.objects[0]) = (actual, expected)

@@ -81,7 +81,8 @@ extension ConformanceCheck {
                 $0.propertiesToFetch = columns.dropLast() + [.init("ratio", expression: .constant(.null))]
                 $0.predicate = .constant(false)
             }
-            // Bit for bit the same in every store: the objects are added in the order of their keys.
+            // The sum is the same in every store, because objects are added in the order of their
+            // keys.
             try check.expect([[.double((1e16 + 1.0) + -1e16)]], "floating-point numbers in the order of keys") {
                 $0.entity = "Everything"
                 $0.propertiesToFetch = [.init("sum", expression: .function(.sum, [.keyPath(["dbl"])]))]
@@ -260,7 +261,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A store, and the rows that it should give.
+    /// A store, and the expected rows.
     private struct RowCheck {
         let store: any PersistentStore
 
@@ -291,7 +292,7 @@ extension ConformanceCheck {
         try require(DecimalNumber(utf8: text.utf8), "a decimal").decimal
     }
 
-    /// Creates a check on five objects of `Indexed`; two belong to the same owner.
+    /// Creates a check on five objects of `Indexed`, two with the same owner.
     private static func rows(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
     ) -> ConformanceCheck {

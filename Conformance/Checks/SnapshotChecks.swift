@@ -14,7 +14,8 @@ extension ConformanceCheck {
             let before = try StoreContents(of: snapshot)
             let tally = try snapshot.recordedTally()
             let metadata = try snapshot.userMetadata()
-            // Nothing is read from this one before the change: a view that begins with its first read would show.
+            // This snapshot is not read before the change, so a view that starts with its first
+            // read would fail.
             let unread = try store.snapshot()
             defer { unread.close() }
             try store.change { changes in
@@ -97,7 +98,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             let stop = Mutex(false)
-            // Every commit writes its number into all ten objects: a mixture would show.
+            // Every commit writes its number into all ten objects, so a mixed state would show.
             try store.change { changes in
                 for key in Int64(1)...10 { try changes.insert(ObjectID("Everything", key: key), values: ["i64": 0]) }
                 changes.userMetadata["round"] = .int(0)
@@ -231,7 +232,7 @@ extension ConformanceCheck {
                 _ = try visitor.visit { record in
                     if keys.count == 10 {
                         snapshot.close()
-                        // What would take the place of what was given back too early.
+                        // Reuses memory that was released too early.
                         if let other = try? store.snapshot() {
                             _ = try? other.objects(of: "Tag")
                             other.close()
@@ -393,8 +394,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A store with tracks 1…count titled t1, t2, …, each linked to tag 1, and album 1 with three
-    /// songs.
+    /// Returns a store with tracks 1…count, each linked to tag 1, and album 1 with three songs.
+    ///
+    /// The tracks have the titles t1, t2, ….
     static func filled(_ count: Int, on bench: Workbench) throws -> any PersistentStore {
         let store = try bench.create()
         try store.change { changes in

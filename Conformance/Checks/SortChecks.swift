@@ -115,8 +115,9 @@ extension ConformanceCheck {
         },
     ]
 
-    /// Runs `body` on objects with these texts and the keys from 1 on; it is given what fetches
-    /// their keys with options.
+    /// Runs `body` on objects with these texts and keys from 1.
+    ///
+    /// `body` gets a function that returns the keys in an order with options.
     private static func texts(
         _ bench: Workbench, _ texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void

@@ -8,7 +8,7 @@ struct AppendedFileTests {
         StoreFixture(AppendedFileStoreType(fault: fault))
     }
 
-    /// The checks that concern the file; everything else is the engine's, which other stores share.
+    /// The checks of the file; the engine, which other stores share, does everything else.
     private static let checks = ConformanceCheck.all.filter {
         ["opening", "damage", "changes", "close", "destroy", "replace", "metadata"].contains($0.group)
     }

@@ -4,7 +4,7 @@ import RoostCore
 import RoostQuery
 import Testing
 
-/// Fetches whose task is cancelled.
+/// Requests whose task is cancelled.
 @Suite("Fetches in cancelled tasks")
 struct CancellationTests {
     private static let count = 10_000
@@ -159,7 +159,7 @@ struct CancellationTests {
     }
 }
 
-/// Forwards the records of another cursor and calls a closure at the end.
+/// A cursor that forwards the records of another cursor, and calls a closure at the end.
 private final class WatchedCursor: RecordCursor {
     private let base: any RecordCursor
     private let onEnd: () -> Void

@@ -3,7 +3,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Stores of another type that load on a thread of their own.
+/// Stores of another type that load on their own thread.
 private struct ConcurrentlyLoadingType: PersistentStoreType {
     let base: any PersistentStoreType
 
@@ -65,7 +65,7 @@ private final class ConcurrentlyLoadingStore: StructureCheckingStore, IntegrityC
     func close() throws(StoreError) { try base.close() }
 }
 
-/// Blocks the first record batch until a semaphore is signaled.
+/// A loader that blocks the first record batch until a semaphore is signaled.
 private final class HesitantLoader: BulkLoader {
     private let base: any BulkLoader
     private let goOn: DispatchSemaphore

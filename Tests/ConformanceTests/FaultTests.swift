@@ -5,8 +5,7 @@ import Testing
 
 @Suite("Faults that the conformance suite finds")
 struct FaultTests {
-    /// Around stores in memory, where nothing waits for a disk; faults that need a file, around
-    /// stores that are files.
+    /// The faults are tried around stores in memory, which are fast, and around files if necessary.
     @Test(
         "the conformance suite catches each fault by the check that is named for it",
         arguments: FaultyStoreType.Fault.allCases)
@@ -59,8 +58,8 @@ struct FaultTests {
             ConformanceSelfTest.summary(of: unable, on: fixture) == "memory: 1 faults, 0 caught, 0 missed, 1 skipped")
     }
 
-    /// A sound type that says it knows the option which it refuses: the fault of swallowing options
-    /// does not show on it.
+    /// A sound type that lists an option which it refuses, so that the fault of accepting unknown
+    /// options does not show.
     private struct MaskingType: PersistentStoreType {
         let base: any PersistentStoreType
         var name: String { base.name }

@@ -4,8 +4,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Random predicates as text: what is printed and read again chooses the same objects, in every
-/// store.
+/// Random predicates that are printed and read again must choose the same objects in every store.
 @Suite("Text of predicates in stores")
 struct PredicateTextTests {
     typealias P = FetchRequest.Predicate
@@ -27,7 +26,7 @@ struct PredicateTextTests {
         .objectID(ObjectID("Indexed", key: 4)), .null,
     ]
 
-    /// A value that some objects have, or that is near one.
+    /// Returns a value that some objects have, or one that is near.
     private static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
         switch name {
         case "str": random.pick(texts)

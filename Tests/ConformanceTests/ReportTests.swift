@@ -7,7 +7,7 @@ import Testing
     import FoundationXML
 #endif
 
-/// Results of every kind, with texts that no format may stumble over.
+/// Reports of results of every kind, with texts that each format must escape.
 @Suite("Conformance reports")
 struct ReportTests {
     private static let evil = "<a & \"b\"> \u{1}\u{0} | # \\ é🦉\nsecond line\r\n]]>"

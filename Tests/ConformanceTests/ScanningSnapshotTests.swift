@@ -6,8 +6,7 @@ import Testing
 
 @Suite("Snapshots that only scan")
 struct ScanningSnapshotTests {
-    /// The store in memory, whose snapshots answer everything they can from their records and
-    /// links.
+    /// The store in memory, whose snapshots answer every request from records and links.
     private static let fixture: StoreFixture = {
         return StoreFixture(ScanningStoreType(), keepsClosedStores: true)
     }()
@@ -59,7 +58,7 @@ private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStor
     func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
     func snapshot() throws(StoreError) -> any StoreSnapshot { OnlyRecords(try base.snapshot()) }
 
-    /// Generations without an order, as a server with parallel writers has them.
+    /// Returns generations without an order, like a server with parallel writers.
     func commit(_ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         func unordered(_ generation: Generation) -> Generation {
             Generation(number: generation.number &* 0x9E37_79B9_7F4A_7C15)
@@ -82,8 +81,9 @@ private final class ScanningStore: StructureCheckingStore, IntegrityCheckingStor
     }
 }
 
-/// Hands on records, links, and what no record says; everything else is the default of
-/// `ScanningSnapshot`.
+/// A snapshot that forwards only records, links, metadata and last keys.
+///
+/// Everything else is the default of `ScanningSnapshot`.
 private final class OnlyRecords: ScanningSnapshot {
     private let base: any StoreSnapshot
 

@@ -49,12 +49,12 @@ struct SuiteTests {
         #expect(names == declared)
     }
 
-    /// Codes that no call of the contract can be made to give from outside, whatever the store.
+    /// The codes that no call of the contract can be made to return on every store.
     private static let notProvoked: [String: String] = [
-        "unsupportedVersion": "only a type knows how its files say their version; each backend's own tests write one",
+        "unsupportedVersion": "only a type can write another version into its files; each backend's own tests do",
         "unknownStoreType": "given by the registry, before a store is reached",
         "hasOtherNames": "not every file system has hard links; the tests of the built-in types make some",
-        "lossRefused": "given by migrations, which a store takes no part in",
+        "lossRefused": "given by migrations, which do not run in a store",
         "ioFailure": "needs a broken disk; the fault campaigns make calls of the system fail",
         "invalidModel": "given by models, before a store is reached",
         "invalidMappingModel": "given by mapping models, before a store is reached",
@@ -63,7 +63,7 @@ struct SuiteTests {
         "migrationFailed": "given by migrations, of objects that do not fit the new model",
         "outcomeUnknown": "needs a server that stays away; the tests of PostgreSQL have a proxy",
         "snapshotExpired": "given by servers that end idle transactions",
-        "internalInconsistency": "a promise that was not kept",
+        "internalInconsistency": "given by a defect, which no call can provoke",
     ]
 
     @Test("conformance checks provoke every error code of stores, or the exception is listed")
@@ -79,7 +79,7 @@ struct SuiteTests {
         }
         let declared = try text("Sources/Core/RoostCore/Errors") { $0.lastPathComponent == "StoreError.swift" }
             .matches(of: /static let (\w+) = Self\("\w+"\)/).map { String($0.1) }
-        // Those of contexts make stores fail on purpose, so what they expect says nothing about stores.
+        // Checks of contexts make stores fail on purpose, so they do not count.
         let checks = try text("Conformance") { file in
             !file.path.contains("Conformance/Graph/")
                 && (file.path.contains("Checks") || file.path.contains("Opposite"))
@@ -90,7 +90,7 @@ struct SuiteTests {
                 provoked.insert(code.trimmingCharacters(in: .whitespacesAndNewlines).trimmingPrefix(".").description)
             }
         }
-        // Damage may be told in several ways, which the checks of it list.
+        // Damage has several possible codes, which its checks list.
         if checks.contains("[.corrupted, .notAStore") { provoked.insert("corrupted") }
         #expect(declared.count > 25)
         for code in declared {

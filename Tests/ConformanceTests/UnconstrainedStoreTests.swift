@@ -2,7 +2,7 @@ import RoostConformance
 import RoostCore
 import Testing
 
-/// Stores in memory whose type keeps no uniqueness constraints: a third party's may be like that.
+/// Stores in memory of a type without uniqueness constraints, which third parties may have.
 private struct UnconstrainedStoreType: PersistentStoreType {
     let base: any PersistentStoreType
 

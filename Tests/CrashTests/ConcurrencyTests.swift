@@ -73,7 +73,7 @@ struct ConcurrencyTests {
     }
 }
 
-/// One process writes a store that has one writer; others open it again and again.
+/// One process writes a store with a single writer, and others keep opening it.
 @Suite("One writer", .serialized)
 struct OneWriterTests {
     @Test("programs that open a JSON store while it is written see every acknowledged commit, whole")
@@ -81,7 +81,7 @@ struct OneWriterTests {
         let bench = try Bench()
         let location = bench.location("json")
         var options = StoreOptions()
-        // Every few commits write a new document.
+        // A new document is written every few commits.
         options.typeOptions["journalBytes"] = "20000"
         let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model, options: options)
         let children = [try Child("reopen", location), try Child("reopen", location)]
@@ -162,7 +162,7 @@ struct OneWriterTests {
     }
 }
 
-/// Processes that open and close a store all the time, and one that wants to have it alone.
+/// Processes that keep opening a store, beside an exclusive operation.
 @Suite("Exclusive use beside busy readers", .serialized)
 struct BusyReaderTests {
     @Test(

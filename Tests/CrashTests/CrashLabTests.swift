@@ -27,14 +27,14 @@ struct CrashLabTests {
             return CrashLab.Operation.allCases.flatMap { operation in
                 FileBackends.all.flatMap { source in
                     FileBackends.all
-                        // Only a copy is between types.
+                        // Only copies have two types.
                         .filter { operation == .convert || operation == .migrateInto || $0 == source }
                         .map { Case(operation: operation, source: source, store: $0) }
                 }
             }.filter { wanted.isEmpty || $0.testDescription.contains(wanted) }
         }()
 
-        /// All of them in a long campaign; else every third, another third in each run.
+        /// All cases in a long campaign, and otherwise a different third of them in each run.
         static let some: [Case] = {
             guard CrashLabTests.limit("ROOST_CRASH_FAULTS", usually: 0) == 0 else { return all }
             let first = Int.random(in: 0..<3)
@@ -46,7 +46,7 @@ struct CrashLabTests {
         }
     }
 
-    /// A number from the environment; nil for `all`.
+    /// Returns a number from the environment, or nil for `all`.
     fileprivate static func limit(_ variable: String, usually: Int) -> Int? {
         guard let text = ProcessInfo.processInfo.environment[variable] else { return usually }
         return text == "all" ? nil : Int(text) ?? usually
@@ -57,13 +57,13 @@ struct CrashLabTests {
     func powerCuts(_ subject: Case) throws {
         let seed = seed(named: "ROOST_CRASH_SEED")
         let limit = Self.limit("ROOST_CRASH_STATES", usually: 4)
-        // Some protocols fail at some sizes of stores only.
+        // A faulty protocol may fail only for some sizes of stores.
         let sizes: [Int64] = limit == nil ? [1, 6, 14] : [Int64(1 + seed % 8)]
         for transactions in sizes {
             let lab = try subject.lab(transactions: transactions)
             let run = try lab.run(recording: true)
             defer { lab.discard(run) }
-            // Below that the associations of a migration with policies need no file.
+            // With fewer transactions, the associations of a migration with policies need no file.
             if subject.operation == .migrateThroughVersions || subject.operation == .migrateInto, transactions > 6 {
                 #expect(run.trace.records.contains { $0.path.contains("roost-spill") }, "\(subject.testDescription)")
             }
@@ -74,7 +74,7 @@ struct CrashLabTests {
     }
 
     private func requireNothing(in examined: [CrashLab.Examined], _ place: String) {
-        // The second model may allow nothing that the first one does not.
+        // The second model may allow no additional states.
         #expect(examined.contains { $0.count > 0 }, "\(place)")
         for (model, count, findings) in examined {
             print("\(place), \(model): \(count) states")
@@ -84,7 +84,7 @@ struct CrashLabTests {
         }
     }
 
-    /// While what was made is removed again, the power may go too.
+    /// Power cuts may also happen while the files of the migration are removed.
     @Test(
         "a cancelled or failed migration leaves the old store, and a rerun finishes",
         arguments: FileBackends.all, [CrashLab.Operation.migrateThroughVersions, .migrateInto])
@@ -124,7 +124,7 @@ struct CrashLabTests {
             if labs.count < (kills > 10 ? Case.all.count : 3) {
                 let subject = Case.all[(number + Int(seed % 100)) % Case.all.count]
                 let lab = try subject.lab()
-                // A fault that no call reaches only counts them.
+                // A fault that no call reaches only counts the calls.
                 let counted = try lab.run(CrashLab.Fault(classes: classes, number: .max, action: .kill))
                 lab.discard(counted)
                 labs.append((subject, lab, try #require(counted.callCount)))
@@ -135,7 +135,7 @@ struct CrashLabTests {
             let run = try lab.run(fault)
             defer { lab.discard(run) }
             let place = "\(subject.testDescription), seed \(seed), call \(fault.number) of \(calls)"
-            // Two threads work at once, so a run may need a call less than another one.
+            // Two threads work at once, so the number of calls may vary between runs.
             #expect(
                 run.status == -9 || (run.status == 0 && fault.number > calls - 5),
                 "\(place): \(run.status) \(run.errors)")
@@ -169,7 +169,8 @@ struct CrashLabTests {
             let place =
                 "\(operation) \(type), round \(round), ROOST_CRASH_SEED=\(seed), call \(number) of \(calls)"
             statuses["\(runs[0].status) \(runs[1].status)", default: 0] += 1
-            // In place the second one waits for the first; elsewhere it may be told that the name is taken.
+            // In place, the second process waits for the first. Otherwise it may fail because the
+            // name is in use.
             let mayBeRefused = operation.hasSource
             for (index, run) in runs.enumerated() {
                 #expect(
@@ -186,7 +187,7 @@ struct CrashLabTests {
         print("together, \(operation) \(type): \(statuses), ROOST_CRASH_SEED=\(seed)")
     }
 
-    /// Each kind of call fails once, or from then on for good.
+    /// Each kind of call fails once, or permanently from then on.
     @Test(
         "a failing system call leaves the old store or the new one and is reported",
         arguments: Case.some)
@@ -231,10 +232,10 @@ struct CrashLabTests {
         #expect(failures > 0)
     }
 
-    /// The lab itself: it must see what a protocol without flushes comes to.
+    /// The lab itself must find the damage of a protocol without flushes.
     ///
-    /// Where names are not flushed a store that was acknowledged is lost; where files are not, one
-    /// is published that is not whole.
+    /// Without flushes of names, an acknowledged store is lost. Without flushes of files, an
+    /// incomplete store is published.
     @Test(
         "the crash lab finds the damage that missing flushes cause", arguments: FileBackends.all,
         [CrashLab.Operation.convert, .migrate, .migrateKeepingBackup])
@@ -250,7 +251,7 @@ struct CrashLabTests {
             }
         }
         let names = try findings(without: .syncDirectory)
-        // A store that changes its model within its own file gives no name to anything.
+        // A store that is migrated within its own file changes no names.
         if type != "sqlite" || operation != .migrate {
             #expect(names["lost"] != nil, "without flushes of directories: \(names)")
         }

@@ -13,7 +13,7 @@ struct DiskModelTests {
             data: Array(data.utf8))
     }
 
-    /// All contents of `name` that some state has, as text; "–" where it is not there.
+    /// Returns the contents of `name` in all states, as text; "–" without the file.
     private func contents(
         of name: String, _ model: DiskModel, after records: [TraceRecord], from tree: [DiskFile] = []
     ) -> Set<String> {
@@ -75,7 +75,7 @@ struct DiskModelTests {
         let old = DiskFile(path: "a", contents: Array("old".utf8), inode: 1)
         let failed = [record(.written, data: "new"), record(.failedSync, "a"), record(.synced, "a")]
         #expect(contents(of: "a", model, after: failed, from: [old]) == ["old", "new"])
-        // Writing it again helps.
+        // Writing the data again makes them durable.
         let again = failed + [record(.written, data: "new"), record(.synced, "a")]
         #expect(contents(of: "a", model, after: again, from: [old]) == ["new"])
     }

@@ -9,8 +9,7 @@ struct KillTests {
     /// A process that commits in a loop is killed at 50 random instants, each time on the same
     /// store.
     ///
-    /// Every commit that it acknowledged is there and whole; of the one it may have been at, all or
-    /// nothing.
+    /// Every acknowledged commit must be present and whole, and an unfinished one whole or absent.
     @Test("after a kill, a store holds every acknowledged commit whole and no half commit", arguments: FileBackends.all)
     func committing(type: String) throws {
         let seed = seed(named: "ROOST_KILL_SEED")
@@ -21,7 +20,8 @@ struct KillTests {
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         var state = try CrashWorkload.State()
         for round in 1...50 {
-            // A JSON store writes a new document every few commits then, so that it is killed in the middle of that too.
+            // A JSON store then writes a new document every few commits, so that kills interrupt
+            // that too.
             let child = try Child("commit", location, options: type == "json" ? ["journalBytes=9000"] : [])
             var acked = try #require(
                 try child.number("ready"), "round \(round): the child did not open the store: \(child.wait())")
@@ -29,7 +29,8 @@ struct KillTests {
             for _ in 0..<random.below(6) {
                 acked = try #require(try child.number("acked"), "round \(round): \(child.wait())")
             }
-            // A random spin puts the kill anywhere inside a transaction, whatever the machine's speed.
+            // A random spin puts the kill anywhere inside a transaction, whatever the machine's
+            // speed.
             var spin = random.below(3_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()

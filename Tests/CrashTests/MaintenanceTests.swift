@@ -52,13 +52,13 @@ struct MaintenanceTests {
         let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         let backup = StoreLocation(type: type, path: bench.directory.appendingPathComponent("backup").path)
-        // Where only one process may write, this one has nothing open.
+        // If only one process may write, this process has no store open.
         let original = FileBackends.shared.contains(type) ? try StoreRegistry.standard.open(location) : nil
         let uuid = try StoreRegistry.standard.type(named: type)
             .metadata(at: location, options: StoreOptions(isReadOnly: true)).storeUUID
         for round in 1...8 {
             for _ in 0..<5 { acked = try #require(try child.number("acked"), "\(child.wait())") }
-            // From the file, and from a store that is open here.
+            // Alternates between the file and a store that is open in this process.
             let source = original.flatMap { round % 2 == 0 ? .store($0) : nil } ?? ConversionEndpoint.location(location)
             let report = try StoreMaintenance().backUp(source, to: backup, options: ConversionOptions(overwrites: true))
             #expect(report.verified)
@@ -73,7 +73,7 @@ struct MaintenanceTests {
         _ = child.wait()
         try original?.close()
         #expect(try requireState(location, nil, "the original") >= acked)
-        // A writer of JSON that is killed leaves the document that it was writing; the next writer removes it.
+        // A killed JSON writer leaves an unfinished document, which the next writer removes.
         try StoreRegistry.standard.open(location).close()
         #expect(try litter(bench) == [])
     }
@@ -173,7 +173,8 @@ struct MaintenanceTests {
                 let line = try #require(child.line(), "round \(round), seed \(seed): \(child.wait())")
                 #expect(line.hasPrefix(isOpen ? "in-place" : "compacted"), "round \(round), seed \(seed)")
             }
-            // A random spin puts the kill anywhere inside, whatever the machine's speed.
+            // A random spin puts the kill at any moment of the compaction, whatever the machine's
+            // speed.
             var spin = random.below(12_000_000)
             while spin > 0 { spin -= 1 + Int(random.next() & 1) }
             child.kill()

@@ -16,7 +16,7 @@ struct ProcessTests {
         return try StoreRegistry.standard.open(location, options: options)
     }
 
-    /// Creates a store whose files are closed again.
+    /// Creates a closed store.
     private func create(_ bench: Bench, _ type: String) throws -> StoreLocation {
         let location = bench.location(type)
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
@@ -78,7 +78,8 @@ struct ProcessTests {
             _ = try store.commit(try CrashWorkload.transaction(number))
             if number % 100 == 0 { sizes.append(try store.byteCount()) }
         }
-        // Everything but links and metadata is deleted again after 20 transactions, so the contents hardly grow.
+        // Everything except links and metadata is deleted after 20 transactions, so the content
+        // hardly grows.
         #expect(sizes[sizes.count - 1] < sizes[0] * 2, "\(sizes)")
         try requireState(store, 400)
         try store.close()

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Contexts on every store")
 struct GraphConformanceTests {
-    /// The built-in stores that can be written, and the example of a store of a third party.
+    /// The built-in stores that can be written, and the example of a third-party store.
     static let fixtures: [StoreFixture] =
         StoreRegistry.standard.withoutServers.filter { $0.capabilities.contains(.writing) }
         .map { StoreFixture($0, keepsClosedStores: $0.name == "memory") } + [StoreFixture(SortedFileStoreType())]
@@ -96,13 +96,13 @@ struct GraphConformanceTests {
     }
 }
 
-/// A check that fails, and why.
+/// A check that is known to fail, with the reason.
 struct KnownFailure {
     let check: String
     /// The name of the store; nil for all.
     let store: String?
     let reason: String
-    /// Whether the check would stop the process of the tests, so that it cannot run.
+    /// Whether the check would crash the process of the tests, so that it cannot run.
     let stopsProcess: Bool
 
     init(_ check: String, on store: String? = nil, stopsProcess: Bool = false, _ reason: String) {
@@ -112,7 +112,7 @@ struct KnownFailure {
     static let all: [KnownFailure] = []
 }
 
-/// The figures of a run, which are printed when the last check ends.
+/// The results of a run, which are printed after the last check.
 actor Figures {
     static let shared = Figures()
 
@@ -137,7 +137,7 @@ actor Figures {
                 "  \(fixture): \(passed[fixture] ?? 0) passed, \(skipped[fixture] ?? 0) skipped, \(failures.count) failed\(list)"
             )
         }
-        // One call, so that nothing comes between the lines.
+        // One call, so that no other output comes between the lines.
         print(lines.joined(separator: "\n"))
     }
 }

@@ -57,7 +57,7 @@ extension GraphCheck {
             let fresh = try other.existingObject(album.id)
             try expectEqual(fresh.tracks.map(\.title), ["new", "Carey", "River"], "the stored tracks")
             try expect(fresh.title == "mine" && fresh.artist?.name == "Neil", "the stored values")
-            // The child continues with what was saved.
+            // The child continues with the saved values.
             copy.title = "again"
             try child.save()
             try parent.save()
@@ -211,7 +211,7 @@ extension GraphCheck {
         },
     ]
 
-    /// A saved album with three tracks, in a context that gets children.
+    /// Returns a saved album with three tracks, in a context for child contexts.
     private static func makeParent(
         _ bench: GraphBench
     ) throws -> (container: PersistentContainer, parent: ManagedObjectContext, album: Album) {

@@ -4,7 +4,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Faults: objects whose values are read when they are needed.
+    /// Faults: objects whose values are read on first use.
     static let faults: [GraphCheck] = [
         GraphCheck("faults.fire-once", "Reading three properties of a fault reads one record.", .apple) { bench in
             var id = ObjectID("Album", key: 1)

@@ -159,7 +159,7 @@ extension GraphCheck {
         },
     ]
 
-    /// Merging what others saved.
+    /// Merging the saves of others.
     static let merging: [GraphCheck] = [
         GraphCheck(
             "merging.save-notice",
@@ -204,7 +204,7 @@ extension GraphCheck {
                 Set(artist.albums.map(\.objectID)), [album.objectID, new.objectID], "the albums of the artist")
             try context.save()
             try expectEqual(try bench.storedValues(album.objectID, in: container)?["title"], "mine", "the stored title")
-            // It became a member above, so that it is in the context; the next one is not.
+            // The first object became a member above, so it is in the context. The second is not.
             let second: Album = try other.insert()
             try other.save()
             try context.mergeChanges(try require(notices.last, "a notice"))
@@ -355,7 +355,7 @@ extension GraphCheck {
             let album = try require(try context.fetch(Fetch<Album>()).first, "an album")
             let track = try require(album.tracks.first, "a track")
             _ = track.title
-            // Another container has other contexts, as another process has.
+            // Another container stands for another process.
             let foreign = try bench.container(for: try bench.store(of: container))
             try bench.change(foreign) { other in
                 try other.existingObject(album.id).year = 2000

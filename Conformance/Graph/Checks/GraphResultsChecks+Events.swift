@@ -6,7 +6,7 @@ internal import RoostStores
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Events, and the differences that results make of them.
+    /// Events, and the differences that results report for them.
     static let resultsOfEvents: [GraphCheck] = [
         GraphCheck(
             "results.delete-and-insert",
@@ -404,7 +404,7 @@ extension GraphCheck {
                 context.processPendingChanges()
                 for window in [list, page] {
                     let entries = window.changes.reduce(0) { $0 + $1.entryCount }
-                    // Each object that changed can push one over each edge.
+                    // Each changed object can move one object over each edge.
                     try expect(
                         entries <= 3 * changed.count, "the entries of event \(round)", otherwise: "\(entries)")
                     let own = Set(window.changes.flatMap { $0.moved + $0.updated }.map(\.id))
@@ -462,7 +462,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store that records no generations does not show that it changed.
+            // A store without recorded generations does not show changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             try expectEqual(list.controller.objects.map(\.name), ["Carl", "Carol", "Zoe"], "the names")
             let change = try list.takeChange()

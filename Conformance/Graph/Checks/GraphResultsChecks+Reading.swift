@@ -6,7 +6,7 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Windows, orders and predicates that need other objects.
+    /// Windows, orders and predicates that depend on related objects.
     static let resultsWithRelationships: [GraphCheck] = [
         GraphCheck(
             "results.limit",

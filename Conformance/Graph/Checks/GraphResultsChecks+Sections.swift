@@ -3,7 +3,7 @@ internal import RoostGraph
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Sections and orders of results that follow.
+    /// Sections and orders of results that follow changes.
     static let resultsInOrder: [GraphCheck] = [
         GraphCheck(
             "results.null-section",

@@ -310,7 +310,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store that records no generations does not show that it changed.
+            // A store without recorded generations does not show changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             let change = try list.takeChange()
             try expectEqual(change.updated.map(\.id), [people[1].objectID], "the updated objects")
