@@ -243,7 +243,7 @@ private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)]
     }
 }
 
-/// Runs `body` with a store of these bytes, and ignores an error that reports damage.
+/// Runs `body` with a store of these bytes; a store error must report damage, and ends it.
 private func openDamaged(
     _ bench: Workbench, _ bytes: [UInt8], _ damage: String, isReadOnly: Bool = true,
     _ body: (any PersistentStore) throws -> Void
@@ -259,7 +259,7 @@ private func openDamaged(
         try expect(
             [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(
                 error.code),
-            "\(damage): an error that speaks of damage", otherwise: "\(error)")
+            "\(damage): an error that reports damage", otherwise: "\(error)")
     }
 }
 
@@ -325,6 +325,6 @@ private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: Filled
         try expect(
             [.corrupted, .notAStore, .unsupportedVersion, .limitExceeded, .modelMismatch, .invalidModel].contains(
                 error.code),
-            "\(damage): an error that speaks of damage", otherwise: "\(error)")
+            "\(damage): an error that reports damage", otherwise: "\(error)")
     }
 }
