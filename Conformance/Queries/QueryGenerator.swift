@@ -377,7 +377,7 @@ struct QueryGenerator {
         let start = start(scope)
         var (names, entity) = toOneSteps(start.entity)
         var count = random.oneIn(5) ? 2 : 1
-        // So many that ways part and meet again.
+        // Long enough for paths to separate and meet again.
         if random.oneIn(12) { count = 3 + random.below(2) }
         for number in 0..<count {
             let toOnes = entity.relationships.filter { !$0.isToMany }
@@ -399,7 +399,7 @@ struct QueryGenerator {
         return (names, entity, start.path)
     }
 
-    /// Many objects, and their entity.
+    /// Returns an expression with several objects, and their entity.
     private mutating func objects(_ scope: Scope) -> (Expression, ManagedObjectModel.Entity)? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let list = path(names)
@@ -413,7 +413,7 @@ struct QueryGenerator {
         return (.subquery(list, variable: name, predicate(inner)), entity)
     }
 
-    /// Many values of a kind.
+    /// Returns an expression with several values of a kind.
     private mutating func values(_ kind: Kind, _ scope: Scope) -> Expression? {
         if random.oneIn(10) { return .aggregate((0..<random.below(4)).map { _ in scalar(kind, scope.deeper()) }) }
         if random.oneIn(4), let (objects, entity) = objects(scope) {
@@ -430,7 +430,7 @@ struct QueryGenerator {
         return path(names + [random.pick(["@unionOfObjects", "@distinctUnionOfObjects"])] + rest)
     }
 
-    /// `rel.@sum.price` and the like.
+    /// Returns an expression such as `rel.@sum.price`.
     private mutating func collected(_ kind: Kind, _ operators: [String], _ scope: Scope) -> Expression? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let fields = fields(of: entity, kind)
@@ -439,7 +439,7 @@ struct QueryGenerator {
 
     // MARK: Scalars
 
-    /// An expression with one value of a kind.
+    /// Returns an expression with one value of a kind.
     mutating func scalar(_ kind: Kind, _ scope: Scope) -> Expression {
         let inner = scope.deeper()
         let isPlain = scope.depth <= 0 || random.below(5) < 3
@@ -488,7 +488,7 @@ struct QueryGenerator {
         }
     }
 
-    /// A whole number that is not a boolean.
+    /// Returns an integer that is not a boolean.
     private mutating func integer(_ scope: Scope) -> Expression {
         switch random.below(4) {
         case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))
@@ -512,7 +512,8 @@ struct QueryGenerator {
         }
     }
 
-    /// A date that is seen to be one: what is taken away from a null could be anything.
+    /// Returns an expression that is surely a date, because the type of a difference with null is
+    /// unknown.
     private mutating func time(_ scope: Scope) -> Expression {
         if random.oneIn(2), let field = field(.date, scope) { return field }
         return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))
@@ -533,7 +534,7 @@ struct QueryGenerator {
         return .constant(.objectID(ObjectID(random.pick(entities).name, key: Int64(1 + random.below(14)))))
     }
 
-    /// An object of a hierarchy, or none.
+    /// Returns an object of a hierarchy, or null.
     private mutating func object(_ root: Int, _ scope: Scope) -> Expression {
         let constant = objectConstant(root)
         guard random.oneIn(2) else { return constant }

@@ -122,7 +122,7 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // A number sorts by its first digit against other characters, none of which is
+                // A number sorts by its first digit against other characters. No such character is
                 // between ASCII digits.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1

@@ -52,15 +52,16 @@ extension ConformanceRunner {
     }
 
     private static let help = """
-        Runs the conformance suite and exits 0 when every check passed, 1 when one failed, 2 for wrong arguments, 3 when it could not run.
+        Runs the conformance suite. Exits with 0 if every check passes, 1 if a check fails, 2 for wrong arguments, and 3 if the suite
+        cannot run.
 
-          --format=FORMAT  text (default), tap, junit or markdown
-          --filter=TEXT    Run only checks whose ID contains TEXT; asterisks stand for any text. Can be given several times.
-          --store=NAME     Run only on the store type of this name. Can be given several times.
-          --list           Print the IDs of the checks and what each is about; run nothing.
-          --self-test      Give the stores one fault after the other, and show that the check for each fails.
-          --quiet          Print failures only.
-          --verbose        Print what each check is about, and how long it took.
+          --format=FORMAT  Print text, tap, junit or markdown (default: text).
+          --filter=TEXT    Run only checks whose ID contains TEXT; an asterisk matches any text. Can be repeated.
+          --store=NAME     Run only on the store type NAME. Can be repeated.
+          --list           Print the ID and the behavior of each check, and run nothing.
+          --self-test      Add one fault after the other to the stores, and show that the check of each fails.
+          --quiet          Print only failures.
+          --verbose        Print the behavior and the duration of each check.
           --help           Print this help.
 
         """
@@ -148,7 +149,7 @@ extension ConformanceRunner {
                 filters.isEmpty || filters.contains { fault.matches($0) }
             }
             guard !faults.isEmpty else {
-                throw ConformanceArgumentError("no fault is found by '\(filters.joined(separator: "' or '"))'")
+                throw ConformanceArgumentError("no fault matches '\(filters.joined(separator: "' or '"))'")
             }
             var hasMissed = false
             for fixture in fixtures {

@@ -33,7 +33,7 @@
             StoreOptionDescription(
                 "profile", values: .words(PostgreSQLProfile.allCases.map(\.rawValue)), standard: "that of the server",
                 summary:
-                    "The abilities of the server that a new store uses: all of PostgreSQL, or those that distributed databases with its protocol have too."
+                    "The abilities of the server that a new store uses: all of PostgreSQL, or the part that distributed databases with its protocol have too."
             ),
         ]
 
