@@ -23,7 +23,7 @@ extension ConformanceCheck {
                     try expect(try store.byteCount() <= size, "a compacted store is at most as large as before")
                 }
             } catch let error as StoreError {
-                try expect(error.code == .busy, "a type that cannot do it says busy", otherwise: "\(error)")
+                try expect(error.code == .busy, "a type that cannot compact an open store fails with busy", otherwise: "\(error)")
             }
             try expectEqual(try store.contents(), before, "the contents afterwards")
             try expectEqual(try StoreContents(of: snapshot), shown, "what an open snapshot shows afterwards")

@@ -71,7 +71,7 @@ extension ConformanceCheck {
             try expectError(.missingDirectory, in: "creating in no directory") {
                 _ = try bench.create(name: "no/such/store")
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
         },
         ConformanceCheck(
             "opening.open.not-found", "Opening a store that does not exist fails with `notFound` and creates nothing.",
@@ -216,7 +216,7 @@ extension ConformanceCheck {
             try expectError(.invalidRequest, in: "creating with an unknown option") {
                 _ = try bench.create { $0.typeOptions["no-such-option"] = "1" }
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
             guard bench.fixture.keepsClosedStores else { return }
             try bench.create().close()
             try expectError(.invalidRequest, in: "opening with an unknown option") {
@@ -236,7 +236,7 @@ extension ConformanceCheck {
                     _ = try bench.create { $0.timeoutSeconds = seconds }
                 }
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
             guard bench.fixture.keepsClosedStores else { return }
             try bench.create().close()
             for seconds in [-1, -.infinity, .nan] as [Double] {
@@ -257,7 +257,7 @@ extension ConformanceCheck {
                     }
                 }
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
             try bench.create().close()
         },
         ConformanceCheck(

@@ -260,7 +260,7 @@ extension ConformanceCheck {
             let small = try bench.startPeer()
             try small.ask("limit-file-size 100")
             try expectError(.noSpace, in: "creating a store") { try small.ask(bench.command("create", name: "none")) }
-            try expect(bench.bytes(of: bench.location("none").path) == nil, "nothing was made under the name")
+            try expect(bench.bytes(of: bench.location("none").path) == nil, "no file was created under the name")
             let store = try bench.open()
             try expectState(after: number - 1, store)
             _ = try store.commit(try bench.transaction(number))
@@ -282,7 +282,7 @@ extension ConformanceCheck {
             do { try peer.ask("close") } catch let error as StoreError where error.code == .outOfResources {}
             try expectError(.outOfResources, in: "opening") { try peer.ask(bench.command("open")) }
             try expectError(.outOfResources, in: "creating") { try peer.ask(bench.command("create", name: "none")) }
-            try expect(bench.bytes(of: bench.location("none").path) == nil, "nothing was made under the name")
+            try expect(bench.bytes(of: bench.location("none").path) == nil, "no file was created under the name")
             try peer.kill()
             try expectState(after: last, try bench.open())
         },

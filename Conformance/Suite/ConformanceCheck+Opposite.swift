@@ -20,7 +20,7 @@ extension ConformanceCheck {
             try expectError(.unsupported, in: "creating a store whose model has uniqueness constraints") {
                 _ = try bench.create(try ConformanceModel.standard.get())
             }
-            try expectEqual(try bench.files(), [], "nothing was made")
+            try expectEqual(try bench.files(), [], "no file was created")
         case .history:
             let store = try bench.create()
             try store.view { snapshot in
@@ -53,7 +53,7 @@ extension ConformanceCheck {
         try expectError(.unsupported, in: "replacing a store of a type that cannot write") {
             try bench.type.replace(bench.location("a"), with: bench.location("b"), overwriting: true)
         }
-        try expectEqual(try bench.files(), [], "nothing was made")
+        try expectEqual(try bench.files(), [], "no file was created")
     }
 
     /// Checks that a closed store is either kept whole or not found, and has no files.

@@ -208,7 +208,7 @@ extension GraphCheck {
             let second: Album = try other.insert()
             try other.save()
             try context.mergeChanges(try require(notices.last, "a notice"))
-            try expect(shown.contains(second.objectID), "an observer hears of the insert", otherwise: "\(shown)")
+            try expect(shown.contains(second.objectID), "an observer receives the insert", otherwise: "\(shown)")
             try expect(context.registeredObject(for: second.objectID) != nil, "the insert is registered")
             withExtendedLifetime((token, observation)) {}
         },
