@@ -89,20 +89,20 @@ struct KillCampaignTests {
     }
 
     /// Copies the stores of a job into a new directory.
-    private func prepare(_ job: Job, _ run: Place) throws {
+    private func prepare(_ job: Job, in run: Place) throws {
         let files = FileManager.default
         try files.copyItem(atPath: place.file("base-\(job.source)"), toPath: run.file("s"))
         if job.hasOld { try files.copyItem(atPath: place.file("old-\(job.destination)"), toPath: run.file("t")) }
         try files.copyItem(atPath: place.file("next.roostmodel.json"), toPath: run.file("next.roostmodel.json"))
     }
 
-    private func start(_ job: Job, _ run: Place) throws -> Program {
+    private func start(_ job: Job, in run: Place) throws -> Program {
         let reads = job.verb == .load || job.verb == .loadOver
         return try Program("roost", job.arguments, in: run.path, input: reads ? place.file("dump.jsonl") : nil)
     }
 
     /// Returns the digest of a sound and valid store, or nil without a store.
-    private func digest(_ type: String, _ name: String, _ run: Place) throws -> String? {
+    private func digest(of name: String, type: String, in run: Place) throws -> String? {
         guard FileManager.default.fileExists(atPath: run.file(name)) else { return nil }
         let store = try StoreRegistry.standard.open(
             StoreLocation(type: type, path: run.file(name)), options: StoreOptions(isReadOnly: true))
@@ -115,7 +115,7 @@ struct KillCampaignTests {
     }
 
     /// Returns the problems after a kill and after a rerun of the command.
-    private func examine(_ job: Job, _ run: Place, _ original: Data) throws -> [String] {
+    private func examine(_ job: Job, in run: Place, source original: Data) throws -> [String] {
         var problems: [String] = []
         let migrates = [.migrateInPlace, .migrateWithBackup, .migrateInto].contains(job.verb)
         let new = migrates ? nextDigest : baseDigest
@@ -124,11 +124,11 @@ struct KillCampaignTests {
         }
         do {
             if job.isInPlace {
-                let found = try digest(job.source, "s", run)
+                let found = try digest(of: "s", type: job.source, in: run)
                 expect(found == baseDigest || found == new, "s is neither old nor new: \(found ?? "missing")")
             } else {
                 expect(try run.bytes("s") == original, "the source changed")
-                let found = try digest(job.destination, "t", run)
+                let found = try digest(of: "t", type: job.destination, in: run)
                 expect(
                     found == new || found == (job.hasOld ? oldDigest : nil),
                     "t is neither old nor new: \(found ?? "missing")")
@@ -138,11 +138,11 @@ struct KillCampaignTests {
         } catch {
             problems.append("after the kill: \(error)")
         }
-        let again = try start(job, run).wait(withinSeconds: 120)
+        let again = try start(job, in: run).wait(withinSeconds: 120)
         expect(again.status == 0, "the same command again: \(again)")
         do {
             let name = job.isInPlace ? "s" : "t"
-            let found = try digest(job.isInPlace ? job.source : job.destination, name, run)
+            let found = try digest(of: name, type: job.isInPlace ? job.source : job.destination, in: run)
             expect(found == new, "after the second run \(name) has \(found ?? "nothing")")
         } catch {
             problems.append("after the second run: \(error)")
@@ -168,16 +168,16 @@ struct KillCampaignTests {
             let index = wanted < Job.all.count ? random.below(Job.all.count) : number
             let job = Job.all[index]
             let run = try Place()
-            try prepare(job, run)
+            try prepare(job, in: run)
             let original = try run.bytes("s")
             guard let usual = seconds[index] else {
                 let begin = ContinuousClock.now
-                let end = try start(job, run).wait(withinSeconds: 120)
+                let end = try start(job, in: run).wait(withinSeconds: 120)
                 #expect(end.status == 0, "\(job): \(end)")
                 seconds[index] = (ContinuousClock.now - begin) / .seconds(1)
                 continue
             }
-            let program = try start(job, run)
+            let program = try start(job, in: run)
             // Most kills are near the end, where names change.
             let part = Double(random.below(1_000_000)) / 1_000_000
             Thread.sleep(forTimeInterval: usual * (1 - part * part))
@@ -190,7 +190,7 @@ struct KillCampaignTests {
             }
             killed += 1
             killedByVerb[job.verb.rawValue, default: 0] += 1
-            for problem in try examine(job, run, original) {
+            for problem in try examine(job, in: run, source: original) {
                 problems.append("\(job.verb) \(job.source) to \(job.destination), kill \(killed): \(problem)")
             }
         }

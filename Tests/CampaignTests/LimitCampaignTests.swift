@@ -39,7 +39,7 @@ struct LimitCampaignTests {
         geteuid() == 0
         && ["/usr/bin/setpriv", "/usr/bin/prlimit"].allSatisfy { FileManager.default.isExecutableFile(atPath: $0) }
 
-    private func command(_ limit: Limit, _ place: Place) throws -> [String] {
+    private func command(_ limit: Limit, in place: Place) throws -> [String] {
         let convert = [
             "convert", "\(limit.source):\(place.file("s"))", "\(limit.destination):\(place.file("t"))", "-q",
         ]
@@ -111,7 +111,7 @@ struct LimitCampaignTests {
             // Another user must be able to read and write.
             try files.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.path)
             try files.setAttributes([.posixPermissions: 0o666], ofItemAtPath: place.file("s"))
-            let command = try command(limit, place)
+            let command = try command(limit, in: place)
             let run = try Program(command[0], Array(command.dropFirst()), in: place.path)
             let end = run.wait(withinSeconds: 30)
             ends["\(limit.kind) exit \(end.status)", default: 0] += 1

@@ -54,12 +54,16 @@ struct CancellationTests {
     }
 
     private static let requests: [(String, @Sendable (any StoreSnapshot) throws -> Void)] = [
-        ("scan", { try read($0, "weight > 2") }), ("everything", { try read($0, nil) }),
-        ("index", { try read($0, "number > 5") }), ("relationship", { try read($0, "parent.name == 'x'") }),
-        ("many", { try read($0, "ANY children.children.children.name == 'x'") }),
-        ("function", { try read($0, "length(name) > 10") }),
-        ("order", { try read($0, nil, sortedBy: [.init("name")]) }),
-        ("folded order", { try read($0, "length(name) > 1", sortedBy: [.init("name", options: .caseInsensitive)]) }),
+        ("scan", { try read($0, where: "weight > 2") }), ("everything", { try read($0, where: nil) }),
+        ("index", { try read($0, where: "number > 5") }),
+        ("relationship", { try read($0, where: "parent.name == 'x'") }),
+        ("many", { try read($0, where: "ANY children.children.children.name == 'x'") }),
+        ("function", { try read($0, where: "length(name) > 10") }),
+        ("order", { try read($0, where: nil, sortedBy: [.init("name")]) }),
+        (
+            "folded order",
+            { try read($0, where: "length(name) > 1", sortedBy: [.init("name", options: .caseInsensitive)]) }
+        ),
         ("count", { _ = try $0.count(FetchRequest("Node")) }),
         ("count of a scan", { _ = try $0.count(FetchRequest("Node", where: .greater("weight", than: .double(0)))) }),
         ("count by index", { _ = try $0.count(FetchRequest("Node", where: .greater("number", than: .int(0)))) }),
@@ -80,7 +84,7 @@ struct CancellationTests {
     ]
 
     private static func read(
-        _ snapshot: any StoreSnapshot, _ predicate: String?, sortedBy order: [FetchRequest.SortDescriptor] = []
+        _ snapshot: any StoreSnapshot, where predicate: String?, sortedBy order: [FetchRequest.SortDescriptor] = []
     ) throws {
         let request = FetchRequest(
             "Node", where: try predicate.map { try FetchRequest.Predicate($0, for: "Node", model: snapshot.model) },

@@ -70,7 +70,7 @@ private final class HesitantLoader: BulkLoader {
     private let base: any BulkLoader
     private let goOn: DispatchSemaphore
 
-    init(_ base: any BulkLoader, _ goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
+    init(_ base: any BulkLoader, until goOn: DispatchSemaphore) { (self.base, self.goOn) = (base, goOn) }
 
     func append(_ records: RecordBatch) throws(StoreError) {
         // The deadline ends a load whose caller waits for it, which would otherwise never end.
@@ -116,7 +116,7 @@ struct ConcurrentLoadTests {
         let goOn = DispatchSemaphore(value: 0)
         let store = ConcurrentlyLoadingStore(
             base: try memory.type.create(StoreLocation(type: "memory", path: ""), model: model, options: StoreOptions())
-        ) { (base, options) throws(StoreError) in HesitantLoader(try base.bulkLoader(options), goOn) }
+        ) { (base, options) throws(StoreError) in HesitantLoader(try base.bulkLoader(options), until: goOn) }
         let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         for first in [Int64(1), 2_001, 4_001] {
             var batch = RecordBatch(model: model)

@@ -106,7 +106,7 @@ struct PredicateTextTests {
         _ = try store.commit(changes)
     }
 
-    private static func keys(_ predicate: P, _ snapshot: any StoreSnapshot) throws -> [Int64] {
+    private static func keys(_ predicate: P, in snapshot: any StoreSnapshot) throws -> [Int64] {
         let cursor = try snapshot.fetch(FetchRequest("Indexed", where: predicate))
         var batch = RecordBatch(model: snapshot.model)
         var keys: [Int64] = []
@@ -129,10 +129,10 @@ struct PredicateTextTests {
             let predicate = Self.predicate(random.below(4), &random)
             let text = try predicate.format(for: "Indexed", model: store.model)
             let again = try P(text, for: "Indexed", model: store.model)
-            let expected = try Self.keys(predicate, snapshot)
+            let expected = try Self.keys(predicate, in: snapshot)
             chosen += expected.count
             #expect(
-                try Self.keys(again, snapshot) == expected, "ROOST_PREDICATE_SEED=\(seed), round \(round): \(text)")
+                try Self.keys(again, in: snapshot) == expected, "ROOST_PREDICATE_SEED=\(seed), round \(round): \(text)")
             let printed = try again.format(for: "Indexed", model: store.model)
             #expect(printed == text, "ROOST_PREDICATE_SEED=\(seed), round \(round)")
         }

@@ -29,7 +29,7 @@ struct ReportTests {
     }
 
     private static func report(
-        _ format: ConformanceReport.Format, _ detail: ConformanceReport.Detail = .usual
+        _ format: ConformanceReport.Format, detail: ConformanceReport.Detail = .usual
     ) throws -> String {
         var report = ConformanceReport(format, detail: detail)
         let results = try results()
@@ -59,14 +59,14 @@ struct ReportTests {
                 b#1: 4 checks: 1 passed, 1 passed as opposites, 1 excluded, 1 failed
 
                 """)
-        let detailed = try Self.report(.text, .everything)
+        let detailed = try Self.report(.text, detail: .everything)
         for result in results { #expect(detailed.contains("          \(result.check.behavior)\n")) }
         #expect(detailed.contains("ok        a  links.order  250.0 ms\n"))
     }
 
     @Test("a text report can have failures alone")
     func failures() throws {
-        let text = try Self.report(.text, .failures)
+        let text = try Self.report(.text, detail: .failures)
         #expect(text.hasPrefix("FAIL      b#1  ") && text.contains("actual:   <a"))
         #expect(text.split(separator: "\n").count == 6)
         var report = ConformanceReport(.text, detail: .failures)
@@ -194,7 +194,7 @@ struct ReportTests {
                 """)
         let checks = results.map(\.check)
         #expect(
-            try Self.report(.markdown, .everything) == """
+            try Self.report(.markdown, detail: .everything) == """
                 ## links
 
                 | check | what a store does | a | b#1 |

@@ -42,7 +42,7 @@ struct CostTests {
             print("costs of \(subject): skipped, calls cannot be counted here")
             return
         }
-        if Self.isRecording { try record(subject, counted) }
+        if Self.isRecording { try record(subject, costs: counted) }
         let limits = try #require(try Self.limits()[subject], "no limits of \(subject)")
         #expect(Set(limits.keys) == Set(counted.keys))
         for (operation, cost) in counted {
@@ -179,7 +179,7 @@ struct CostTests {
     }
 
     /// Writes limits slightly above the counts, so that variations of machines and runs stay below.
-    private func record(_ subject: String, _ counted: [String: Cost]) throws {
+    private func record(_ subject: String, costs counted: [String: Cost]) throws {
         var limits = (try? Self.limits()) ?? [:]
         limits[subject] = counted.mapValues { cost in
             func limit(_ number: Double, _ share: Double, _ least: Double) -> Double {

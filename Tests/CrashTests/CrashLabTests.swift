@@ -69,11 +69,11 @@ struct CrashLabTests {
             }
             try requireNothing(
                 in: lab.findings(run, limit: limit, seed: seed),
-                "power cuts, \(subject.testDescription), \(transactions) transactions, ROOST_CRASH_SEED=\(seed)")
+                at: "power cuts, \(subject.testDescription), \(transactions) transactions, ROOST_CRASH_SEED=\(seed)")
         }
     }
 
-    private func requireNothing(in examined: [CrashLab.Examined], _ place: String) {
+    private func requireNothing(in examined: [CrashLab.Examined], at place: String) {
         // The second model may allow no additional states.
         #expect(examined.contains { $0.count > 0 }, "\(place)")
         for (model, count, findings) in examined {
@@ -106,7 +106,7 @@ struct CrashLabTests {
             defer { lab.discard(run) }
             let place = "endings, \(operation) \(type), \(ending), ROOST_CRASH_SEED=\(seed)"
             #expect(run.status == 3, "\(place): \(run.status) \(run.errors)")
-            try requireNothing(in: lab.findings(run, wasEnded: true, limit: limit ?? 40, seed: seed), place)
+            try requireNothing(in: lab.findings(run, wasEnded: true, limit: limit ?? 40, seed: seed), at: place)
             if let problem = try lab.check(run.root, .old) { Issue.record("\(place): \(problem)") }
         }
     }

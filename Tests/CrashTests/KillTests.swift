@@ -49,13 +49,13 @@ struct KillTests {
             if let difference = try store.contents().difference(from: state.contents) {
                 Issue.record("round \(round), seed \(seed), transaction \(found): \(difference)")
             }
-            try examine(store, state.digest, "round \(round), seed \(seed)")
+            try examine(store, expecting: state.digest, at: "round \(round), seed \(seed)")
             _ = try store.commit(try CrashWorkload.transaction(found + 1))
             try state.advance(to: found + 1)
         }
     }
 
-    private func examine(_ store: any PersistentStore, _ digest: StoreDigest, _ when: String) throws {
+    private func examine(_ store: any PersistentStore, expecting digest: StoreDigest, at when: String) throws {
         let damage = try store.integrityFindings().filter { $0.severity == .damage }
         #expect(damage.isEmpty, "\(when): \(damage)")
         let snapshot = try store.snapshot()

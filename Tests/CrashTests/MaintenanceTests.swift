@@ -9,7 +9,7 @@ import Testing
 /// Backups and compaction while other processes write, and kills during them.
 @Suite("Maintenance", .serialized)
 struct MaintenanceTests {
-    private func create(_ bench: Bench, _ type: String, transactions: Int64 = 0) throws -> StoreLocation {
+    private func create(_ type: String, in bench: Bench, transactions: Int64 = 0) throws -> StoreLocation {
         let location = bench.location(type)
         let store = try StoreRegistry.standard.create(location, model: try CrashWorkload.model)
         if transactions > 0 {
@@ -22,7 +22,7 @@ struct MaintenanceTests {
     /// Requires that the store holds exactly the content of the first `number` transactions.
     ///
     /// Returns the number of transactions in the store.
-    private func requireState(_ location: StoreLocation, _ number: Int64?, _ when: String) throws -> Int64 {
+    private func requireState(_ location: StoreLocation, is number: Int64?, at when: String) throws -> Int64 {
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         defer { try? store.close() }
         let snapshot = try store.snapshot()
@@ -48,7 +48,7 @@ struct MaintenanceTests {
     @Test("a backup made while another process commits holds exactly one state", arguments: FileBackends.all)
     func backupWhileWriting(type: String) throws {
         let bench = try Bench()
-        let location = try create(bench, type)
+        let location = try create(type, in: bench)
         let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         let backup = StoreLocation(type: type, path: bench.directory.appendingPathComponent("backup").path)
@@ -62,7 +62,7 @@ struct MaintenanceTests {
             let source = original.flatMap { round % 2 == 0 ? .store($0) : nil } ?? ConversionEndpoint.location(location)
             let report = try StoreMaintenance().backUp(source, to: backup, options: ConversionOptions(overwrites: true))
             #expect(report.verified)
-            let found = try requireState(backup, nil, "round \(round)")
+            let found = try requireState(backup, is: nil, at: "round \(round)")
             #expect(found >= acked, "round \(round)")
             let copy = try StoreRegistry.standard.open(backup, options: StoreOptions(isReadOnly: true))
             #expect(try copy.metadata().storeUUID == uuid)
@@ -72,7 +72,7 @@ struct MaintenanceTests {
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
         try original?.close()
-        #expect(try requireState(location, nil, "the original") >= acked)
+        #expect(try requireState(location, is: nil, at: "the original") >= acked)
         // A killed JSON writer leaves an unfinished document, which the next writer removes.
         try StoreRegistry.standard.open(location).close()
         #expect(try litter(bench) == [])
@@ -83,7 +83,7 @@ struct MaintenanceTests {
         arguments: FileBackends.all)
     func convertWhileWriting(type: String) throws {
         let bench = try Bench()
-        let location = try create(bench, type)
+        let location = try create(type, in: bench)
         let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         let copy = StoreLocation(type: "sqlite", path: bench.directory.appendingPathComponent("copy").path)
@@ -93,7 +93,7 @@ struct MaintenanceTests {
             for _ in 0..<3 { acked = try #require(try child.number("acked"), "\(child.wait())") }
             _ = try manager.convert(
                 from: .location(location), to: .location(copy), options: ConversionOptions(overwrites: true))
-            #expect(try requireState(copy, nil, "conversion \(round)") >= acked)
+            #expect(try requireState(copy, is: nil, at: "conversion \(round)") >= acked)
             let text = Mutex<[UInt8]>([])
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
             try manager.dump(store) { (bytes) throws(StoreError) in
@@ -111,7 +111,7 @@ struct MaintenanceTests {
                     return count
                 }
             }
-            #expect(try requireState(loaded, nil, "dump \(round)") >= acked)
+            #expect(try requireState(loaded, is: nil, at: "dump \(round)") >= acked)
         }
         child.kill()
         _ = child.wait()
@@ -122,7 +122,7 @@ struct MaintenanceTests {
         arguments: FileBackends.all)
     func compactWhileWriting(type: String) throws {
         let bench = try Bench()
-        let location = try create(bench, type, transactions: 200)
+        let location = try create(type, in: bench, transactions: 200)
         let child = try Child("commit", location)
         var acked = try #require(try child.number("ready"), "\(child.wait())")
         var wasDone = 0
@@ -146,10 +146,10 @@ struct MaintenanceTests {
         child.kill()
         while let more = try child.number("acked") { acked = more }
         _ = child.wait()
-        let found = try requireState(location, nil, "after \(acked)")
+        let found = try requireState(location, is: nil, at: "after \(acked)")
         #expect(found == acked || found == acked + 1)
         #expect(try !StoreMaintenance().compact(location).inPlace)
-        _ = try requireState(location, found, "compacted")
+        _ = try requireState(location, is: found, at: "compacted")
         #expect(try litter(bench) == [])
     }
 
@@ -163,7 +163,7 @@ struct MaintenanceTests {
         let seed = seed(named: "ROOST_KILL_SEED")
         var random = SeededGenerator(seed: seed)
         let bench = try Bench()
-        let location = try create(bench, type, transactions: 60)
+        let location = try create(type, in: bench, transactions: 60)
         var state: Int64 = 60
         let holder = isOpen ? try StoreRegistry.standard.open(location) : nil
         for round in 1...25 {
@@ -180,7 +180,7 @@ struct MaintenanceTests {
             child.kill()
             #expect(child.wait().status == -9)
             let when = "round \(round), seed \(seed)"
-            _ = try requireState(location, state, when)
+            _ = try requireState(location, is: state, at: when)
             // The next process continues normally.
             let store = try holder ?? StoreRegistry.standard.open(location)
             state += 1
@@ -189,7 +189,7 @@ struct MaintenanceTests {
         }
         try holder?.close()
         #expect(try !StoreMaintenance().compact(location).inPlace)
-        _ = try requireState(location, state, "at the end")
+        _ = try requireState(location, is: state, at: "at the end")
         #expect(try litter(bench) == [])
     }
 }

@@ -17,13 +17,13 @@ struct ProcessTests {
     }
 
     /// Creates a closed store.
-    private func create(_ bench: Bench, _ type: String) throws -> StoreLocation {
+    private func create(_ type: String, in bench: Bench) throws -> StoreLocation {
         let location = bench.location(type)
         try StoreRegistry.standard.create(location, model: try CrashWorkload.model).close()
         return location
     }
 
-    private func requireState(_ store: any PersistentStore, _ number: Int64) throws {
+    private func requireState(_ store: any PersistentStore, is number: Int64) throws {
         var state = try CrashWorkload.State()
         try state.advance(to: number)
         if let difference = try store.contents().difference(from: state.contents) { Issue.record("\(difference)") }
@@ -35,7 +35,7 @@ struct ProcessTests {
         "an LMDB store follows when another process enlarges the map", .enabled(if: hasLMDB, "this build has no LMDB"))
     func mapGrowth() throws {
         let bench = try Bench()
-        let location = try create(bench, "lmdb")
+        let location = try create("lmdb", in: bench)
         let store = try open(location, timeout: 5, mapSize: 1 << 20)
         let child = try Child("commit", location)
         _ = try #require(try child.number("ready"), "\(child.wait())")
@@ -57,7 +57,7 @@ struct ProcessTests {
         let found = CrashWorkload.number(in: try store.metadata())
         #expect(found == acked || found == acked + 1)
         _ = try store.commit(try CrashWorkload.transaction(found + 1))
-        try requireState(store, found + 1)
+        try requireState(store, is: found + 1)
         try store.close()
     }
 
@@ -66,7 +66,7 @@ struct ProcessTests {
         .enabled(if: hasLMDB, "this build has no LMDB"))
     func deadReader() throws {
         let bench = try Bench()
-        let location = try create(bench, "lmdb")
+        let location = try create("lmdb", in: bench)
         let store = try open(location)
         for number in 1...Int64(30) { _ = try store.commit(try CrashWorkload.transaction(number)) }
         let child = try Child("hold", location)
@@ -81,7 +81,7 @@ struct ProcessTests {
         // Everything except links and metadata is deleted after 20 transactions, so the content
         // hardly grows.
         #expect(sizes[sizes.count - 1] < sizes[0] * 2, "\(sizes)")
-        try requireState(store, 400)
+        try requireState(store, is: 400)
         try store.close()
     }
 
@@ -90,7 +90,7 @@ struct ProcessTests {
         arguments: FileBackends.shared)
     func deadWriter(type: String) throws {
         let bench = try Bench()
-        let location = try create(bench, type)
+        let location = try create(type, in: bench)
         let store = try open(location, timeout: 0.2)
         _ = try store.commit(try CrashWorkload.transaction(1))
         let child = try Child("load", location)
@@ -109,14 +109,14 @@ struct ProcessTests {
         child.kill()
         _ = child.wait()
         _ = try store.commit(try CrashWorkload.transaction(2))
-        try requireState(store, 2)
+        try requireState(store, is: 2)
         try store.close()
     }
 
     @Test("processes that reserve keys at the same time never get the same key", arguments: FileBackends.shared)
     func keys(type: String) throws {
         let bench = try Bench()
-        let location = try create(bench, type)
+        let location = try create(type, in: bench)
         let store = try open(location, timeout: 20)
         let children = [try Child("reserve", location), try Child("reserve", location)]
         var keys: [Int64] = []
@@ -139,7 +139,7 @@ struct ProcessTests {
         arguments: FileBackends.shared)
     func openings(type: String) throws {
         let bench = try Bench()
-        let location = try create(bench, type)
+        let location = try create(type, in: bench)
         let children = [try Child("reopen", location), try Child("reopen", location)]
         for child in children { _ = try #require(try child.number("ready"), "\(child.wait())") }
         for number in 1...100 {
@@ -156,7 +156,7 @@ struct ProcessTests {
             #expect(saw.last == "saw 100")
         }
         let store = try open(location, timeout: 60)
-        try requireState(store, 100)
+        try requireState(store, is: 100)
         try store.close()
     }
 }

@@ -14,13 +14,13 @@ struct KeptFileWriter {
         .enabled(if: ProcessInfo.processInfo.environment["ROOST_WRITE_FIXTURES"] != nil))
     func write() throws {
         let model = try KeptContent.model()
-        for type in fileTypes { try writeStores(of: type, model) }
+        for type in fileTypes { try writeStores(of: type, with: model) }
         try put(try KeptContent.model().document(), in: "model-1", as: "model.roostmodel.json")
         try put(try KeptContent.nextModel().document(), in: "model-1", as: "next.roostmodel.json")
         try put(try KeptContent.mapping().document(), in: "mapping-1", as: "mapping.roostmapping.json")
     }
 
-    private func writeStores(of type: String, _ model: ManagedObjectModel) throws {
+    private func writeStores(of type: String, with model: ManagedObjectModel) throws {
         let folder = try Folder()
         let kind = try StoreRegistry.standard.type(named: type)
         let commits = try KeptContent.commits(model)

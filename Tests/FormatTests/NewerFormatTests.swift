@@ -24,7 +24,7 @@ struct NewerFormatTests {
         return littleEndian(value.withUnsafeBytes { RecordHash.bytes($0) }) + value
     }
 
-    private func raised(_ kept: KeptStore, _ bytes: [UInt8]) throws -> [UInt8] {
+    private func raised(_ bytes: [UInt8], of kept: KeptStore) throws -> [UInt8] {
         // The next version is that of stores that require features.
         let next = kept.version + 2
         switch kept.type {
@@ -68,7 +68,7 @@ struct NewerFormatTests {
     func store(kept: KeptStore) throws {
         let folder = try Folder()
         let location = try kept.copy(to: folder)
-        let bytes = try raised(kept, try folder.bytes("store"))
+        let bytes = try raised(try folder.bytes("store"), of: kept)
         try folder.write(bytes, to: "store")
         for isReadOnly in [true, false] {
             let options = StoreOptions(isReadOnly: isReadOnly)

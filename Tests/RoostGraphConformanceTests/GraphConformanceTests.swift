@@ -19,12 +19,12 @@ struct GraphConformanceTests {
         if let known, known.stopsProcess {
             let failure = ConformanceFailure(
                 check: check.id, store: fixture.name, expected: check.behavior, actual: "it stops the process")
-            await Figures.shared.note(check, fixture, .failed(failure))
+            await Figures.shared.note(check, on: fixture, outcome: .failed(failure))
             withKnownIssue("\(known.reason)") { throw failure }
             return
         }
         let outcome = await check.outcome(on: fixture)
-        await Figures.shared.note(check, fixture, outcome)
+        await Figures.shared.note(check, on: fixture, outcome: outcome)
         switch outcome {
         case .passed, .skipped:
             if let known {
@@ -121,7 +121,7 @@ actor Figures {
     private var failed: [String: [String]] = [:]
     private var count = 0
 
-    func note(_ check: GraphCheck, _ fixture: StoreFixture, _ outcome: GraphCheck.Outcome) {
+    func note(_ check: GraphCheck, on fixture: StoreFixture, outcome: GraphCheck.Outcome) {
         count += 1
         switch outcome {
         case .passed: passed[fixture.description, default: 0] += 1

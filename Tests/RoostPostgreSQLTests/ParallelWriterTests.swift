@@ -96,7 +96,7 @@
 
         /// Returns the version and the values of a node, or nil if it does not exist.
         private func read(
-            _ key: Int64, _ snapshot: any StoreSnapshot
+            _ key: Int64, in snapshot: any StoreSnapshot
         ) throws(StoreError) -> (version: UInt32, values: [String: Value])? {
             var batch = RecordBatch(model: snapshot.model)
             guard try snapshot.record(with: node(key), into: &batch) else { return nil }
@@ -120,7 +120,7 @@
         private func incrementOnce(_ key: Int64, in store: any PersistentStore) throws -> Bool {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
-            let (version, values) = try #require(try read(key, snapshot))
+            let (version, values) = try #require(try read(key, in: snapshot))
             guard case .int(let value)? = values["value"] else { throw StoreError(.corrupted, "no value") }
             var changes = ChangeSet(model: store.model)
             try changes.update(node(key), version: version, values: ["value": .int(value + 1)])
@@ -170,7 +170,7 @@
             case keysThatWereNotReserved = "SELECT 1 FROM _roost_keys FOR UPDATE"
         }
 
-        private func change(_ meet: Meet, _ model: ManagedObjectModel) throws -> ChangeSet {
+        private func change(_ meet: Meet, of model: ManagedObjectModel) throws -> ChangeSet {
             var changes = ChangeSet(model: model)
             let (friends, list) = (RelationshipName("Node", name: "friends"), RelationshipName("Node", name: "list"))
             switch meet {
@@ -204,7 +204,7 @@
             defer { other.close() }
             let hasty = try meeting.open(timeoutSeconds: 0.2)
             defer { try? hasty.close() }
-            let changes = try change(meet, meeting.model)
+            let changes = try change(meet, of: meeting.model)
             #expect {
                 _ = try hasty.commit(changes)
             } throws: {
@@ -253,7 +253,7 @@
             for store in stores { try store.close() }
             let snapshot = try store.snapshot()
             for key: Int64 in 1...40 {
-                let value = try read(key, snapshot)?.values["value"]
+                let value = try read(key, in: snapshot)?.values["value"]
                 #expect(value == .int(3))
             }
             snapshot.close()
@@ -293,7 +293,7 @@
             defer { snapshot.close() }
             var sum: Int64 = 0
             for key in 1...counters {
-                if case .int(let value)? = try read(key, snapshot)?.values["value"] { sum += value }
+                if case .int(let value)? = try read(key, in: snapshot)?.values["value"] { sum += value }
             }
             #expect(sum == Int64(openings * threads * rounds))
             let recorded = try snapshot.recordedTally()

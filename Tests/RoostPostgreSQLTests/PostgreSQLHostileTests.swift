@@ -28,7 +28,7 @@
             return heads.flatMap { head in tails.map { head + $0 } }
         }()
 
-        private func model(_ entity: String = "Track", _ attribute: String = "title") throws -> ManagedObjectModel {
+        private func model(_ entity: String = "Track", attribute: String = "title") throws -> ManagedObjectModel {
             var description = EntityDescription(
                 entity,
                 attributes: [
@@ -39,7 +39,7 @@
         }
 
         private func condition(
-            _ comparison: FetchRequest.Comparison.Operator, _ right: FetchRequest.Expression
+            _ comparison: FetchRequest.Comparison.Operator, to right: FetchRequest.Expression
         ) -> FetchRequest.Predicate {
             .comparison(
                 FetchRequest.Comparison(
@@ -47,7 +47,7 @@
         }
 
         private func withStore(
-            _ model: ManagedObjectModel, _ location: StoreLocation = PostgreSQLServer.location(),
+            _ model: ManagedObjectModel, at location: StoreLocation = PostgreSQLServer.location(),
             _ body: (Store) throws -> Void
         ) throws {
             let store = try open(try type.create(location, model: model, options: StoreOptions()))
@@ -78,7 +78,7 @@
                     "Track", rows: distinct.map { ["title": .string(String(decoding: $0, as: UTF8.self))] })
                 for bytes in distinct {
                     let text = String(decoding: bytes, as: UTF8.self)
-                    let found = try store.fetch("Track", where: condition(.equal, .constant(.string(text))))
+                    let found = try store.fetch("Track", where: condition(.equal, to: .constant(.string(text))))
                     #expect(found.count == 1 && found.first?["title"] == .string(text), "\(text.debugDescription)")
                 }
                 #expect(try store.count("Track") == distinct.count)
@@ -86,7 +86,7 @@
                 let members = (0..<2).flatMap { _ in
                     distinct.map { FetchRequest.Expression.constant(.string(String(decoding: $0, as: UTF8.self))) }
                 }
-                #expect(try store.count("Track", where: condition(.isIn, .aggregate(members))) == distinct.count)
+                #expect(try store.count("Track", where: condition(.isIn, to: .aggregate(members))) == distinct.count)
                 let sorted = try store.fetch("Track", sortedBy: ["title"])
                 #expect(sorted.count == distinct.count)
                 let expected = distinct.sorted { $0.lexicographicallyPrecedes($1) }
@@ -111,7 +111,7 @@
             )
             try? type.destroy(location)
             let names = name.unicodeScalars.allSatisfy { $0.properties.isAlphabetic || $0 == "_" } ? name : "Plain"
-            try withStore(try model(names, names == "Plain" ? "title" : name), location) { store in
+            try withStore(try model(names, attribute: names == "Plain" ? "title" : name), at: location) { store in
                 let attribute = names == "Plain" ? "title" : name
                 try store.insert(EntityName(names), rows: [[attribute: "x"]])
                 #expect(try store.fetch(EntityName(names)).map { $0[attribute] } == ["x"])

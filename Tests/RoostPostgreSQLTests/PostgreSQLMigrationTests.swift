@@ -21,7 +21,7 @@
         }
 
         /// Creates a store with three objects.
-        private func makeStore(at location: StoreLocation, _ profile: PostgreSQLProfile) throws {
+        private func makeStore(at location: StoreLocation, profile: PostgreSQLProfile) throws {
             let store = try type.create(
                 location, model: try model("name"), options: PostgreSQLServer.options(profile))
             var changes = ChangeSet(model: store.model)
@@ -37,7 +37,7 @@
             try type.open(location, options: PostgreSQLServer.options(profile)).close()
         }
 
-        private func names(_ location: StoreLocation, _ attribute: String = "name") throws -> [Value?] {
+        private func names(_ location: StoreLocation, attribute: String = "name") throws -> [Value?] {
             let store = try Store(try type.open(location, options: StoreOptions()), registry: manager.registry)
             defer { try? store.close() }
             return try store.fetch("Item").map { $0[attribute] }
@@ -48,13 +48,13 @@
             arguments: [false, true], PostgreSQLProfile.allCases)
         func inPlace(keepsBackup: Bool, profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
-            try makeStore(at: location, profile)
+            try makeStore(at: location, profile: profile)
             defer { try? type.destroy(location) }
             let options = MigrationOptions().with { $0.keepsBackup = keepsBackup }
             let report = try manager.migrateInPlace(location, model: try model("name", "note"), options: options)
             #expect(report.objects == 3 && report.verified)
             #expect(try names(location) == ["1", "2", "3"])
-            #expect(try names(location, "note").count == 3)
+            #expect(try names(location, attribute: "note").count == 3)
             #expect((report.backup != nil) == keepsBackup)
             if let backup = report.backup {
                 let old = try StoreLocation.url(backup)
@@ -77,7 +77,7 @@
             arguments: PostgreSQLProfile.allCases)
         func changedMeanwhile(profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
-            try makeStore(at: location, profile)
+            try makeStore(at: location, profile: profile)
             defer { try? type.destroy(location) }
             var options = MigrationOptions()
             let (type, old) = (type, try model("name"))
@@ -103,7 +103,7 @@
         )
         func conversion(profile: PostgreSQLProfile) throws {
             let location = PostgreSQLServer.location()
-            try makeStore(at: location, profile)
+            try makeStore(at: location, profile: profile)
             defer { try? type.destroy(location) }
             let source = PostgreSQLServer.location("source")
             let store = try type.create(source, model: try model("name", "other"), options: StoreOptions())
@@ -121,7 +121,7 @@
             try open.close()
             #expect(try names(location).count == 3)
             _ = try manager.convert(from: .location(source), to: .location(location), options: options)
-            #expect(try names(location, "other").isEmpty)
+            #expect(try names(location, attribute: "other").isEmpty)
             try requireProfile(profile, of: location)
         }
     }
