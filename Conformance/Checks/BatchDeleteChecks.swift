@@ -22,7 +22,8 @@ extension ConformanceCheck {
             try expectEqual(result.objectIDs?.map(\.key), expected, "the IDs")
             try expectEqual(result.count, 3, "the count")
             let rest = (Int64(1)...10).filter { !expected.contains($0) }
-            try expectEqual(try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "what is left")
+            try expectEqual(
+                try store.view { try $0.objects(of: "Passport") }.map(\.id.key), rest, "the remaining objects")
             let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", key: $0) }
             let second = try store.run(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
             try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of the existing objects")
@@ -138,7 +139,7 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.targets(
                         of: RelationshipName("Label", name: "tagged"), from: ObjectID("Label", key: 1)), [3],
-                    "what is tagged")
+                    "the tagged objects")
             }
             try expectEqual(result.count, 3 + 6 + 8, "the count")
             // The children of a folder are deleted with it, and its parent is not.
@@ -209,7 +210,7 @@ extension ConformanceCheck {
             let all = ["Person", "Image", "Loan", "Stamp"] as [EntityName]
             let ids = try store.view { snapshot in try all.flatMap { try snapshot.objects(of: $0).map(\.id) } }
             try expectEqual(try store.run(BatchDeleteRequest(objectIDs: ids, result: .count)).count, 9, "the count")
-            try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "what is left")
+            try expectEqual(try store.view { try $0.computeTally() }.digest.objectCount, 0, "the remaining objects")
         },
         ConformanceCheck(
             "batch.delete.no-action", "With delete rule noAction, to-one references stay and are dangling."
@@ -248,10 +249,10 @@ extension ConformanceCheck {
             try expectEqual(
                 Set(few.relatedObjectIDs ?? []),
                 [ObjectID("Comment", key: 2), ObjectID("Comment", key: 5), ObjectID("Folder", key: 1)],
-                "what loses a reference")
+                "the objects that lose a reference")
             let many = try store.run(BatchDeleteRequest(FetchRequest("File"), result: .objectIDs))
             try expectEqual(many.count, Int(count) - 2, "the number of the others")
-            try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "how many lose a reference then")
+            try expectEqual(many.relatedObjectIDs?.count, Int(count) - 2, "the number of objects that lose a reference")
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Comment", where: .isNotNull("file"))), 0, "references")
                 try expectEqual(try snapshot.count(FetchRequest("Comment")), Int(count), "the comments")

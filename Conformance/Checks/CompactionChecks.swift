@@ -23,10 +23,12 @@ extension ConformanceCheck {
                     try expect(try store.byteCount() <= size, "a compacted store is at most as large as before")
                 }
             } catch let error as StoreError {
-                try expect(error.code == .busy, "a type that cannot compact an open store fails with busy", otherwise: "\(error)")
+                try expect(
+                    error.code == .busy, "a type that cannot compact an open store fails with busy",
+                    otherwise: "\(error)")
             }
             try expectEqual(try store.contents(), before, "the contents afterwards")
-            try expectEqual(try StoreContents(of: snapshot), shown, "what an open snapshot shows afterwards")
+            try expectEqual(try StoreContents(of: snapshot), shown, "the content of an open snapshot afterwards")
             try expectEqual(try store.metadata().storeUUID, identity, "the identity afterwards")
             try expectEqual(try store.view { try $0.computeTally() }.digest, digest, "the digest afterwards")
             try store.change { try $0.insert(ObjectID("Track", key: 5000), values: ["title": "later"]) }

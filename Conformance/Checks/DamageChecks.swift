@@ -85,7 +85,7 @@ extension ConformanceCheck {
                             try expectEqual(error.damagedObject, object.id, "the object that the error names")
                         }
                     }
-                    try expectEqual(try store.view { try $0.recordedTally() }, before, "what is recorded")
+                    try expectEqual(try store.view { try $0.recordedTally() }, before, "the recorded tally")
                 }
             }
         },
@@ -154,7 +154,7 @@ extension ConformanceCheck {
             let snapshot = try store.snapshot()
             try FileManager.default.removeItem(atPath: bench.location().path)
             try FileManager.default.moveItem(atPath: bench.location("other").path, toPath: bench.location().path)
-            try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "what an open snapshot shows")
+            try expectEqual(try snapshot.keys(FetchRequest("Tag")), [1], "the content of an open snapshot")
             snapshot.close()
             try expectError(.storeReplaced, in: "a commit after the file was exchanged") {
                 try store.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }

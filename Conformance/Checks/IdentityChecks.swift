@@ -255,17 +255,19 @@ extension ConformanceCheck {
                 for entity in ["Dog", "Animal", "Being"] as [EntityName] {
                     try expectEqual(
                         try snapshot.objects(with: [ObjectID(entity, key: 1)]).map(\.id), [ObjectID("Dog", key: 1)],
-                        "what \(entity)/p1 finds")
+                        "the objects that \(entity)/p1 finds")
                 }
                 try expectEqual(
-                    try snapshot.objects(with: [ObjectID("Robot", key: 1)]).map(\.id), [], "what Robot/p1 finds")
+                    try snapshot.objects(with: [ObjectID("Robot", key: 1)]).map(\.id), [],
+                    "the objects that Robot/p1 finds")
                 try expectEqual(
-                    try snapshot.objects(with: [ObjectID("Tag", key: 1)]).map(\.id), [], "what Tag/p1 finds")
+                    try snapshot.objects(with: [ObjectID("Tag", key: 1)]).map(\.id), [], "the objects that Tag/p1 finds"
+                )
             }
             try store.change { try $0.insert(ObjectID("Animal", key: 2), values: [:]) }
             try expectEqual(
                 try store.view { try $0.objects(with: [ObjectID("Dog", key: 2)]).count }, 0,
-                "what Dog/p2 finds, an animal but no dog")
+                "the objects that Dog/p2 finds, which is an animal and not a dog")
         },
         ConformanceCheck("identity.read.many", "Reading thousands of records by ID gives each one, in order.") {
             bench in

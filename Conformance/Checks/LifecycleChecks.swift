@@ -12,14 +12,14 @@ extension ConformanceCheck {
             let store = try filled(20, on: bench)
             try store.close()
             try bench.type.destroy(bench.location())
-            try expectEqual(try bench.files(), [], "what is left in the directory")
+            try expectEqual(try bench.files(), [], "the files in the directory")
             try expectError(.notFound, in: "opening what was destroyed") { _ = try bench.open() }
             let again = try bench.create()
             try expectEqual(try again.view { try $0.count(FetchRequest("Track")) }, 0, "the count in the new store")
         },
         ConformanceCheck("destroy.absent", "Destroying a store that does not exist does nothing.") { bench in
             try bench.type.destroy(bench.location())
-            try expectEqual(try bench.files(), [], "what is in the directory")
+            try expectEqual(try bench.files(), [], "the files in the directory")
         },
         ConformanceCheck("destroy.busy", "Destroying an open store fails with `busy`, and the store stays usable.") {
             bench in
@@ -219,7 +219,7 @@ extension ConformanceCheck {
             }
             for _ in 0..<6 { try reads.wait() }
             try store.close()
-            for reader in readers { try expectEqual(try reader.value(), .closed, "how the reads end") }
+            for reader in readers { try expectEqual(try reader.value(), .closed, "the end of the reads") }
         },
     ]
 

@@ -443,7 +443,7 @@ extension ConformanceCheck {
                 try expectEqual(
                     try snapshot.targets(of: RelationshipName("Node", name: "owned"), from: ObjectID("Node", key: 1)),
                     [1, 2],
-                    "what node 1 owns")
+                    "the links that node 1 owns")
                 for entity in ["Robot", "Being"] as [EntityName] {
                     try expectEqual(
                         try snapshot.targets(

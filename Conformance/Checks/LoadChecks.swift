@@ -397,7 +397,7 @@ extension ConformanceCheck {
             _ = try writer.value()
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Track")), 400, "the tracks")
-                try expectEqual(try snapshot.count(FetchRequest("Tag")), 1, "what the other thread wrote")
+                try expectEqual(try snapshot.count(FetchRequest("Tag")), 1, "the objects of the other thread")
                 if let recorded = try snapshot.recordedTally() {
                     try expectLater(recorded.generation, than: tally.generation, on: bench, "the generation")
                 }

@@ -80,9 +80,9 @@ extension ConformanceCheck {
             try loader.append(batch)
             _ = try loader.finish()
             let notices = try log.wait { $0.count == 4 }
-            try expectEqual(notices[0].inserted, ids, "what the batch insert inserted")
-            try expectEqual(notices[1].updated, [ids[1]], "what the batch update updated")
-            try expectEqual(notices[2].deleted, [ids[0]], "what the batch delete deleted")
+            try expectEqual(notices[0].inserted, ids, "the objects that the batch insert inserted")
+            try expectEqual(notices[1].updated, [ids[1]], "the objects that the batch update updated")
+            try expectEqual(notices[2].deleted, [ids[0]], "the objects that the batch delete deleted")
             try expectEqual(notices.map(\.isComplete), [true, true, true, false], "which notices are complete")
         },
         ConformanceCheck(
@@ -174,7 +174,7 @@ extension ConformanceCheck {
                 let end = try store.currentGeneration()
                 let notices = try log.wait { $0.last?.generation == end }
                 // The changes in a notice are already readable.
-                try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "what the store shows then")
+                try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 6, "the state of the store")
                 try expect(notices.allSatisfy { !$0.isEmpty }, "each notice says that something changed")
                 try expect(notices.count <= 5, "each notice is of a commit", otherwise: "\(notices.count)")
             }
@@ -193,7 +193,8 @@ extension ConformanceCheck {
                 let end = try store.currentGeneration()
                 _ = try log.wait { $0.last?.generation == end }
                 try expect(
-                    try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "what was acknowledged is there")
+                    try store.view { try CrashWorkload.number(in: $0) ?? 0 } >= last, "acknowledged commits are present"
+                )
             }
         },
         ConformanceCheck(

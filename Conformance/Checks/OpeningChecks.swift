@@ -305,9 +305,11 @@ extension ConformanceCheck {
             let first = try bench.create()
             let second = try bench.open()
             try first.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
-            try expectEqual(try second.view { try $0.keys(FetchRequest("Tag")) }, [1], "what the second sees")
+            try expectEqual(
+                try second.view { try $0.keys(FetchRequest("Tag")) }, [1], "the content of the second opening")
             try second.change { try $0.insert(ObjectID("Tag", key: 2), values: [:]) }
-            try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "what the first sees")
+            try expectEqual(
+                try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "the content of the first opening")
             try second.close()
             try expectEqual(try first.view { try $0.keys(FetchRequest("Tag")) }, [1, 2], "after the other was closed")
         },
@@ -474,7 +476,7 @@ private func expectWholeCommits(
         let allowed = try require(
             allowed, "a refusal of a store that was cut off, since no commit before the cut is whole")
         if let difference = found.difference(from: allowed) {
-            throw Mismatch(expected: "what the last whole commit left", actual: difference)
+            throw Mismatch(expected: "the content after the last whole commit", actual: difference)
         }
     }
     do {

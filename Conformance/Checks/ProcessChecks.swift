@@ -54,7 +54,7 @@ extension ConformanceCheck {
             for number in Int64(4)...6 { _ = try store.commit(try bench.transaction(number)) }
             try store.close()
             try peer.ask(bench.command("open"))
-            try expectEqual(try peer.askNumber("number"), 6, "what the other process sees")
+            try expectEqual(try peer.askNumber("number"), 6, "the state in the other process")
         },
         ConformanceCheck(
             "processes.load.killed",
@@ -102,7 +102,7 @@ extension ConformanceCheck {
             let peer = try bench.startPeer("open")
             for number in stride(from: Int64(1), to: 20, by: 2) {
                 _ = try store.commit(try bench.transaction(number))
-                try expectEqual(try peer.askNumber("number"), number, "what the other process sees")
+                try expectEqual(try peer.askNumber("number"), number, "the state in the other process")
                 try peer.ask("commit \(number + 1)")
                 try expectState(after: number + 1, store)
             }
@@ -151,10 +151,11 @@ extension ConformanceCheck {
                 _ = try store.commit(try bench.transaction(2))
             }
             try expect(error.isRetryable, "a commit that was refused with busy is worth a retry")
-            try expectEqual(try store.view { try CrashWorkload.number(in: $0) }, 1, "what a reader sees meanwhile")
+            try expectEqual(
+                try store.view { try CrashWorkload.number(in: $0) }, 1, "the state that a reader sees meanwhile")
             try peer.ask("finish")
             _ = try store.commit(try bench.transaction(2))
-            try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 10, "what was loaded")
+            try expectEqual(try store.view { try $0.count(FetchRequest("Dog")) }, 10, "the loaded objects")
         },
         ConformanceCheck(
             "processes.writers.killed", "After a writer is killed, the next writer succeeds without a repair.",
@@ -233,7 +234,8 @@ extension ConformanceCheck {
             try peer.ask("close")
             try expectState(after: 2, try bench.open())
             try expectEqual(
-                try bench.open(name: "other").view { try $0.count(FetchRequest("Track")) }, 0, "what the other holds")
+                try bench.open(name: "other").view { try $0.count(FetchRequest("Track")) }, 0,
+                "the content of the other store")
         },
         ConformanceCheck(
             "processes.quota",
@@ -253,7 +255,8 @@ extension ConformanceCheck {
                     number += 1
                 }
             }
-            try expectEqual(try peer.askNumber("number"), number - 1, "what the other process sees after the failure")
+            try expectEqual(
+                try peer.askNumber("number"), number - 1, "the state in the other process after the failure")
             // A store with pending writes fails to close.
             do { try peer.ask("close") } catch let error as StoreError where error.code == .noSpace {}
             try peer.kill()

@@ -42,7 +42,8 @@ extension ConformanceCheck {
             try expectEqual(
                 try store.view { try $0.userMetadata()["later"] }, .string("later"), "the metadata in a new snapshot")
             try expectEqual(
-                try snapshot.keys(FetchRequest("Track", where: .equal("title", to: "later"))), [], "what a fetch finds")
+                try snapshot.keys(FetchRequest("Track", where: .equal("title", to: "later"))), [],
+                "the result of a fetch")
             try expectEqual(
                 try snapshot.object(ObjectID("Track", key: 1))?.version, 1, "the version of a deleted object")
             try expectEqual(try snapshot.objects(with: [ObjectID("Track", key: 30)]).count, 0, "a later object")

@@ -80,7 +80,7 @@ extension ConformanceCheck {
         do {
             let second = try bench.open { $0.timeoutSeconds = 0.1 }
             try store.change { try $0.insert(ObjectID("Tag", key: 1), values: [:]) }
-            try expectEqual(try second.contents(), try store.contents(), "what the second opening shows")
+            try expectEqual(try second.contents(), try store.contents(), "the content of the second opening")
             try second.close()
             try expectEqual(
                 try store.view { try $0.count(FetchRequest("Tag")) }, 1, "the count after the second was closed")

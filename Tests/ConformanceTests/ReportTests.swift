@@ -197,20 +197,20 @@ struct ReportTests {
             try Self.report(.markdown, detail: .everything) == """
                 ## links
 
-                | check | what a store does | a | b#1 |
+                | check | behavior | a | b#1 |
                 | --- | --- | --- | --- |
                 | `links.order` | \(checks[0].behavior) | ✓ | no writing |
                 | `links.after` | \(checks[1].behavior) | ✓ | ✓ |
 
                 ## \(groups[0])
 
-                | check | what a store does | a | b#1 |
+                | check | behavior | a | b#1 |
                 | --- | --- | --- | --- |
                 | `\(checks[4].id)` | \(checks[4].behavior) |  | excluded: no digests \\| yet # really |
 
                 ## \(groups[1])
 
-                | check | what a store does | a | b#1 |
+                | check | behavior | a | b#1 |
                 | --- | --- | --- | --- |
                 | `\(checks[5].id)` | \(checks[5].behavior) |  | **failed** |
 

@@ -129,7 +129,7 @@ extension GraphCheck {
             second = try context.insert()
         }
         try expect(context.hasChanges, "changes are pending")
-        try expect(albums[0].isUpdated && albums[2].isUpdated, "what changed meanwhile is pending")
+        try expect(albums[0].isUpdated && albums[2].isUpdated, "changes made meanwhile are pending")
         try expectEqual(albums.map(\.title), ["both", "first", "during"], "the titles")
         try expectEqual([albums[1].isUpdated, first.isInserted], [fails, fails], "whether the rest is pending")
         try expectEqual(second?.isInserted, true, "whether an object that was inserted meanwhile is pending")

@@ -122,7 +122,7 @@ extension GraphCheck {
             context.delete(tracks[1])
             context.processPendingChanges()
             let counts = meter.counting { context.rollback() }
-            try expectEqual(counts, StoreMeter.Counts(), "what the rollback read")
+            try expectEqual(counts, StoreMeter.Counts(), "the reads of the rollback")
             try expect(
                 !context.hasChanges && context.insertedObjects.isEmpty && context.deletedObjects.isEmpty, "no changes")
             try expect(track.context == nil && !track.isInserted, "the insert left the context")

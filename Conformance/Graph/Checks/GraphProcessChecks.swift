@@ -79,8 +79,8 @@ extension GraphCheck {
                 }
             }
             let there = try back.makeContext().fetch(FetchRequest("Track")).map(\.objectID)
-            try expect(there.count >= total, "what was acknowledged", otherwise: "\(there.count) objects")
-            try expectEqual(cache, Set(there), "what was there before, and the history since then")
+            try expect(there.count >= total, "the acknowledged objects", otherwise: "\(there.count) objects")
+            try expectEqual(cache, Set(there), "the earlier content and the history since then")
             try back.close()
         }
     ]

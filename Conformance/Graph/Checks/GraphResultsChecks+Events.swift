@@ -231,7 +231,7 @@ extension GraphCheck {
             new.name = "Carl"
             context.processPendingChanges()
             try expectEqual(
-                changes.flatMap { $0.inserted + $0.deleted }.map(\.id), [], "what came and left before the save")
+                changes.flatMap { $0.inserted + $0.deleted }.map(\.id), [], "the changes before the save")
             try expectEqual(controller.sections.flatMap { Array($0) }, ids, "the result before the save")
             changes = []
             try context.save()
@@ -332,15 +332,17 @@ extension GraphCheck {
             first.plays = -5
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.inserted, [item(albums[3], 0, 0)], "what came at the first edge")
-            try expectEqual(change.deleted, [item(albums[6], 0, 2)], "what left at the last edge")
+            try expectEqual(change.inserted, [item(albums[3], 0, 0)], "the objects that entered at the first edge")
+            try expectEqual(change.deleted, [item(albums[6], 0, 2)], "the objects that left at the last edge")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             context.delete(first)
             context.delete(albums[0])
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "what left")
-            try expectEqual(change.inserted, [item(albums[6], 0, 1), item(albums[7], 0, 2)], "what came")
+            try expectEqual(
+                change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "the objects that left")
+            try expectEqual(
+                change.inserted, [item(albums[6], 0, 1), item(albums[7], 0, 2)], "the objects that entered")
             albums[11].plays = 100
             albums[10].rating = 1
             context.processPendingChanges()
@@ -351,8 +353,8 @@ extension GraphCheck {
             albums[5].plays = 200
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted, [item(albums[5], 0, 0)], "what moved out of the window")
-            try expectEqual(change.inserted, [item(albums[8], 0, 2)], "what took its place")
+            try expectEqual(change.deleted, [item(albums[5], 0, 0)], "the objects that moved out of the window")
+            try expectEqual(change.inserted, [item(albums[8], 0, 2)], "the objects that replaced it")
             for album in albums[6...] { context.delete(album) }
             context.processPendingChanges()
             try expectEqual(list.controller.objects, [albums[5]], "the rest is less than the window")
@@ -435,8 +437,10 @@ extension GraphCheck {
             try expectEqual(
                 change.moved, [move(albums[0], (0, 0), (1, 0)), move(albums[1], (0, 1), (1, 1))], "the moved objects")
             let edges = try window.takeChange()
-            try expectEqual(edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "what left the window")
-            try expectEqual(edges.inserted.map(\.id), [albums[3], albums[4]].map(\.objectID), "what filled it")
+            try expectEqual(
+                edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "the objects that left the window")
+            try expectEqual(
+                edges.inserted.map(\.id), [albums[3], albums[4]].map(\.objectID), "the objects that filled it")
             try container.execute(BatchDeleteRequest(FetchRequest("Album", where: "year == 1980")))
             context.processPendingChanges()
             try expectEqual(try years.takeChange().deletedSections, [1], "the deleted section")

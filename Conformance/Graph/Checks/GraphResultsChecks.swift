@@ -163,7 +163,8 @@ extension GraphCheck {
             }
             try expectEqual(counts.readCount, 0, "the reads of the store")
             try expectEqual(try list.takeChange().entryCount, 3, "the objects of the difference")
-            try expectEqual(try window.takeChange().deleted.map(\.id), [objects[1].objectID], "what left the window")
+            try expectEqual(
+                try window.takeChange().deleted.map(\.id), [objects[1].objectID], "the objects that left the window")
             try list.expectFetched()
             try window.expectFetched()
         },

@@ -123,7 +123,7 @@ extension GraphCheck {
             for version in 2...5 as ClosedRange<UInt32> {
                 genre.name = "version \(version)"
                 let counts = try meter.counting { try context.save() }
-                try expectEqual(counts, .init(commitCount: 1), "what save \(version) asks the store for")
+                try expectEqual(counts, .init(commitCount: 1), "the reads of save \(version)")
                 try expectEqual(genre.version, version, "the version in the context")
                 try expectEqual(try bench.storedVersion(id, in: container), version, "the stored version")
             }
@@ -235,7 +235,7 @@ extension GraphCheck {
             try expect(
                 error.message.contains("\(stores[0].location)"), "the saved store in the message",
                 otherwise: error.message)
-            try expect(!left.isInserted && right.isInserted, "what is pending")
+            try expect(!left.isInserted && right.isInserted, "the pending changes")
             let generation = try bench.generation(of: stores[0])
             try context.save()
             try expectEqual(try bench.generation(of: stores[0]), generation, "the generation of the first store")

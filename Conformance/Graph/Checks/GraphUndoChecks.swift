@@ -138,7 +138,7 @@ extension GraphCheck {
             undo.enable()
             try expectEqual(undo.depth, 1, "the steps")
             undo.undo()
-            try expect(album.title == "Blue" && album.year == 2, "what was changed without undo")
+            try expect(album.title == "Blue" && album.year == 2, "changes made without undo")
             undo.redo()
             context.rollback()
             try expect(!undo.canUndo && !undo.canRedo && album.title == "Blue", "an empty stack after rollback")

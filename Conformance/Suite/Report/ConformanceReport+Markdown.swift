@@ -24,7 +24,7 @@ extension ConformanceReport {
                 }
                 rows.append(["`\(result.check.id)`", result.check.behavior] + outcomes)
             }
-            return "## \(group)\n\n" + Self.table(["check", "what a store does"] + stores.map(\.store), rows)
+            return "## \(group)\n\n" + Self.table(["check", "behavior"] + stores.map(\.store), rows)
         }.joined(separator: "\n")
     }
 
