@@ -1,16 +1,17 @@
 // Writes or compares the lists of public declarations, for Scripts/api.
 //
-// A list has one line for each declaration of a module, sorted. Lists of types that `Roost` exports from other modules
-// have only the types' names; their members are in the list of their own module.
+// A list has one line for each declaration of a module, sorted. Lists of types that `Roost` exports
+// from other modules have only the types' names; their members are in the list of their own module.
 //
 // Each declaration with its own line counts. Cases of enumerations and requirements of protocols
 // belong to their type and do not count, nor do members that a type has from a protocol.
 import Foundation
 
-/// The maximum number of public declarations in all modules, which may only decrease, except for
-/// new
-/// modules. RoostGraph added 285, the opening of containers 3, undo, children and observation 29,
-/// results that follow 44, histories 57, notices 7, and RoostModels 54 for expansions of `@Model`.
+/// The maximum number of public declarations in all modules.
+///
+/// The number may only decrease, except for new modules. RoostGraph added 285, the opening of
+/// containers 3, undo, children and observation 29, results that follow 44, histories 57, notices
+/// 7, and RoostModels 54 for expansions of `@Model`.
 let mostDeclarations = 1694
 
 struct Problem: Error, CustomStringConvertible { let description: String }

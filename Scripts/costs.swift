@@ -1,6 +1,7 @@
 // Compares counted instructions with recorded limits, or records new limits, for Scripts/costs.
 //
-// The counts are lines of subject, operation, number of objects and instructions, separated by tabs.
+// The counts are lines of subject, operation, number of objects and instructions, separated by
+// tabs.
 import Foundation
 
 /// The limits of instructions, with the versions of the programs that determine them.

@@ -1,8 +1,8 @@
 // Finds open, public and package functions, and requirements of such protocols, with too many
 // parameters, for Scripts/lint.
 //
-// A function has at most one unlabeled parameter, the first, and at most five in all. A trailing closure and a variadic
-// parameter need no label.
+// A function has at most one unlabeled parameter, the first, and at most five in all. A trailing
+// closure and a variadic parameter need no label.
 import Foundation
 
 /// Functions whose first two parameters are a pair that labels would only lengthen.

@@ -43,7 +43,9 @@ struct LockStepShrinker {
         return best
     }
 
-    /// Returns whether the operations fail. If so, records those up to the failure as the best.
+    /// Returns whether the operations fail.
+    ///
+    /// If so, records those up to the failure as the best.
     private mutating func accepts(_ operations: [LockStepOperation]) -> Bool {
         // Comparing everything finds a failure earlier, but is slow for a long sequence.
         let comparesAll = operations.count < 2000

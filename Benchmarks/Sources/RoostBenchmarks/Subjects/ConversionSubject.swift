@@ -18,7 +18,9 @@ final class ConversionSubject: Subject {
         schema = try TrackSchema()
     }
 
-    /// Creates the source if it can only be in memory. A conversion opens other sources itself.
+    /// Creates the source if it can only be in memory.
+    ///
+    /// A conversion opens other sources itself.
     func open() throws {
         if workload.source.isEmpty { openSource = try openStore(source, workload, schema) }
     }

@@ -98,7 +98,9 @@
                 code: .outcomeUnknown)
         }
 
-        /// Returns whether the commit took place. If not, prevents it from taking place later.
+        /// Returns whether the commit took place.
+        ///
+        /// If not, prevents it from taking place later.
         private func ask(
             _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings
         ) throws(StoreError) -> Bool {
