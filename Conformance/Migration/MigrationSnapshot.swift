@@ -98,7 +98,7 @@ extension MigrationSnapshot.ExpectedObject {
             // The object may be of a subentity, which has more properties.
             let own = try snapshot.model.requireEntity(object.id.entity)
             guard own.layout.fields.contains(where: { $0.name == name }) else {
-                throw StoreError(.unknownProperty, "Entity '\(own.name)' has no attribute or to-one '\(name)'.")
+                throw StoreError(.unknownProperty, "Entity '\(own.name)' has no attribute or to-one relationship '\(name)'.")
             }
             differences.append("Of \(what), '\(name)' is \(value), not \(expected).")
         }

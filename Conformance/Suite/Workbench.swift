@@ -44,7 +44,7 @@ package final class Workbench {
             let exists = FileManager.default.fileExists(atPath: place.path)
             throw StoreError(
                 exists ? .permissionDenied : .missingDirectory,
-                "No directory can be made in '\(place.path)', which \(exists ? "cannot be written" : "does not exist"); set TMPDIR to a directory that can be written",
+                "Cannot create a directory in '\(place.path)', which \(exists ? "cannot be written" : "does not exist"); set TMPDIR to a directory that can be written",
                 underlying: error)
         }
     }
