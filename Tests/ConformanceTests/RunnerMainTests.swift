@@ -52,7 +52,7 @@ struct RunnerMainTests {
             (["--list=yes"], "takes no value"), (["--filter=nothing-like-it"], "no check has an ID"),
             (["--store=other"], "there are memory"), (["--quiet", "--format=tap"], "leave out"),
             (["--self-test", "--filter=nothing-like-it"], "no fault"),
-        ])
+        ] as [([String], String)])
     func wrongArguments(_ arguments: [String], message: String) throws {
         var (output, errors) = ("", "")
         let code = ConformanceRunner.main(

@@ -125,14 +125,14 @@ struct KeptFormatTests {
     }
 
     @Test("a kept dump, the remedy for a format that is too old, loads with all its content")
-    func remedy() throws {
+    func remedyForOldFormats() throws {
         let store = try loadKeptDump()
         try expectKeptContent(store)
         try store.close()
     }
 
     @Test("a kept dump loads into every file type", arguments: fileTypes)
-    func dump(into type: String) throws {
+    func loadsDump(into type: String) throws {
         let folder = try Folder()
         let location = StoreLocation(type: type, path: folder.file(type))
         try load(try KeptFiles.bytes("dump-1/content.jsonl"), into: .location(location))
