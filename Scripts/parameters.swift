@@ -1,8 +1,8 @@
-// Finds open, public and package functions, and requirements of such protocols, with too many parameters; Scripts/lint
-// calls it.
+// Finds open, public and package functions, and requirements of such protocols, with too many
+// parameters, for Scripts/lint.
 //
-// A function has at most one unlabeled parameter, the first, and at most five in all. A trailing closure and a variadic
-// parameter need no label.
+// A function has at most one unlabeled parameter, the first, and at most five in all. A trailing
+// closure and a variadic parameter need no label.
 import Foundation
 
 /// Functions whose first two parameters are a pair that labels would only lengthen.
@@ -24,7 +24,7 @@ let pairs: Set<String> = [
 ]
 let roots = ["Sources", "Conformance", "Examples"]
 
-/// The source without what is in comments and texts, at the same places.
+/// Returns the source without comments and texts, at the same positions.
 func code(_ text: String) -> [UInt8] {
     var bytes = Array(text.utf8)
     func blank(_ range: Range<Int>) { for place in range where bytes[place] != 10 { bytes[place] = 32 } }
@@ -57,7 +57,7 @@ func code(_ text: String) -> [UInt8] {
     return bytes
 }
 
-/// The parts of a list of parameters between the commas that are not in brackets.
+/// Returns the parts of a list of parameters between the commas outside brackets.
 func parameters(_ text: Substring) -> [Substring] {
     var (parts, depth, start): ([Substring], Int, Substring.Index) = ([], 0, text.startIndex)
     var before: Character = " "
@@ -79,7 +79,7 @@ func parameters(_ text: Substring) -> [Substring] {
     return parts.filter { !$0.allSatisfy(\.isWhitespace) }
 }
 
-/// The bodies of the public and package protocols in a source.
+/// Returns the bodies of the public and package protocols in a source.
 func protocolBodies(_ text: String) -> [Range<String.Index>] {
     text.matches(of: #/\b(?:public|package)\s+protocol\s[^{]*\{/#).map { match in
         var (depth, end) = (1, match.range.upperBound)

@@ -18,7 +18,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.id.key) }, [1], "the accounts")
         },
-        unique("update", "An update into a value that is taken is refused like an insert.") { store in
+        unique("update", "An update to a unique value in use is refused like an insert.") { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["number": 1])
                 try changes.insert(ObjectID("Account", key: 2), values: ["number": 2])
@@ -36,7 +36,7 @@ extension ConformanceCheck {
         },
         unique(
             "every-pair",
-            "Every rejected object is listed, under every constraint, beside the one that holds the values."
+            "Every rejected object is listed under every constraint, beside the object that has the values."
         ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1])
@@ -62,7 +62,7 @@ extension ConformanceCheck {
         },
         unique(
             "three-of-one",
-            "Several objects that claim one value are each listed once, beside the object that keeps it, or the first to claim it."
+            "If several objects claim one value, each is listed once, beside the object that keeps it or claimed it first."
         ) { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])
@@ -108,7 +108,8 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 9, "the number of accounts")
         },
-        unique("compound", "A compound constraint compares all its attributes, each by its own boundary.") { store in
+        unique("compound", "A compound constraint compares each of its attributes, and not their concatenation.") {
+            store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["first": "a", "last": "bc"])
                 try changes.insert(ObjectID("Account", key: 2), values: ["first": "ab", "last": "c"])
@@ -140,7 +141,7 @@ extension ConformanceCheck {
                 [[ObjectID("Account", key: 1), ObjectID("Account", key: 2)]], "the pair")
             try expectEqual(try store.view { try $0.count(FetchRequest("Account")) }, 0, "the number of accounts")
         },
-        unique("freed-by-delete", "A value that a delete of the same change set frees can be taken at once.") { store in
+        unique("freed-by-delete", "A unique value that a delete frees can be used in the same change set.") { store in
             try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a", "number": 1]) }
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 2), values: ["email": "a", "number": 1])
@@ -148,7 +149,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.id.key) }, [2], "the accounts")
         },
-        unique("freed-by-update", "A value that an update of the same change set frees can be taken at once.") {
+        unique("freed-by-update", "A unique value that an update frees can be used in the same change set.") {
             store in
             try store.change { try $0.insert(ObjectID("Account", key: 1), values: ["email": "a"]) }
             try store.change { changes in
@@ -181,7 +182,7 @@ extension ConformanceCheck {
                 try store.view { try $0.objects(of: "Account").map { $0.values["email"] } }, ["1", "3", "2"],
                 "the emails, rotated")
         },
-        unique("freed-later", "A value is free again after its object was deleted or changed.") { store in
+        unique("freed-later", "A unique value can be used again after its object was deleted or changed.") { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Account", key: 1), values: ["email": "a"])
                 try changes.insert(ObjectID("Account", key: 2), values: ["email": "b"])
@@ -226,8 +227,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.objects(of: "Account").map(\.version) }, [2], "the version")
         },
-        unique("by-code-point", "Unique strings compare by code point and whole: case, composition and length matter.")
-        { store in
+        unique("by-code-point", "Unique strings compare by code point: case, composition and length matter.") { store in
             let emails = [
                 "a", "A", "a ", "\u{E9}", "e\u{301}", "", "a\u{0}", String(repeating: "x", count: 3000),
                 String(repeating: "x", count: 3001),
@@ -247,7 +247,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        unique("uuid", "Unique UUIDs collide when all their bytes agree.") { store in
+        unique("uuid", "Unique UUIDs collide if all their bytes are equal.") { store in
             let uuid = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
             let near = UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16))
             try store.change { changes in

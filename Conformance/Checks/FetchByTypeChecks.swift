@@ -139,27 +139,11 @@ extension ConformanceCheck {
     ) -> ConformanceCheck {
         ConformanceCheck(
             "fetch.type.\(name)",
-            "Every operator and sort order on \(name.replacing("-", with: " ")) values answers by the rules, nulls included."
+            "Every operator and sort order on \(name.replacing("-", with: " ")) values follows the rules of predicates, nulls included."
         ) { bench in
             let stored = try values() + [.null, .null]
             let store = try bench.create()
-            var objects: [(id: ObjectID, values: [String: Value])] = []
-            try store.change { changes in
-                for (index, value) in stored.shuffledForChecks.enumerated() {
-                    // An element of a composite is written by its dotted path and read as part of the composite.
-                    var written: [String: Value] = [attribute: value]
-                    let path = attribute.split(separator: ".").map(String.init)
-                    if path.count > 1 {
-                        written = ["place": .composite([:]), attribute: value]
-                        if path.count > 2 { written["place.position"] = .composite([:]) }
-                    }
-                    for entity in ["Everything", "Indexed"] as [EntityName] {
-                        try changes.insert(ObjectID(entity, key: Int64(index + 1)), values: written)
-                    }
-                    let nested = path.reversed().dropLast().reduce(value) { .composite([$1: $0]) }
-                    objects.append((ObjectID("Everything", key: Int64(index + 1)), [path[0]: nested]))
-                }
-            }
+            let objects = try insert(stored, as: attribute, into: store)
             let operators =
                 operators ?? [
                     .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .isIn,
@@ -169,49 +153,91 @@ extension ConformanceCheck {
                 if case .string = $0 { true } else if case .uri = $0 { true } else { false }
             }
             let constants = try constants?() ?? stored
-            let isSortable = operators.contains(.less)
             try store.view { snapshot in
                 for entity in ["Everything", "Indexed"] as [EntityName] {
-                    func compare(_ request: FetchRequest) throws {
-                        let expected = try PlainPredicate.keys(request, among: objects, in: store.model)
-                        try expectEqual(try snapshot.keys(request), expected, "the objects of \(entity) for \(request)")
-                        try expectEqual(
-                            try snapshot.count(request), expected.count, "the count of \(entity) for \(request)")
-                    }
-                    let key = attribute.split(separator: ".").map(String.init)
-                    for comparison in operators {
-                        if comparison == .isIn {
-                            for size in 0...3 {
-                                let list = Array(constants.prefix(size)) + Array(constants.suffix(size == 3 ? 1 : 0))
-                                try compare(FetchRequest(entity, where: .isIn(attribute, values: list)))
-                                try compare(FetchRequest(entity, where: !.isIn(attribute, values: list)))
-                            }
-                            continue
-                        }
-                        if comparison == .beginsWith, !isText { continue }
-                        for constant in constants {
-                            let predicate = FetchRequest.Predicate.compare(attribute, using: comparison, with: constant)
-                            try compare(FetchRequest(entity, where: predicate))
-                            try compare(FetchRequest(entity, where: .not(predicate)))
-                            try compare(
-                                FetchRequest(
-                                    entity,
-                                    where: .comparison(
-                                        .init(left: .constant(constant), operator: comparison, right: .keyPath(key)))))
-                        }
-                    }
-                    guard isSortable else { continue }
-                    for ascending in [true, false] {
-                        let order = [FetchRequest.SortDescriptor(attribute, ascending: ascending)]
-                        try compare(FetchRequest(entity, sortedBy: order))
-                        try compare(FetchRequest(entity, sortedBy: order, limit: 3, offset: 2))
-                        for constant in constants.prefix(4) {
-                            try compare(
-                                FetchRequest(
-                                    entity, where: .greaterOrEqual(attribute, to: constant), sortedBy: order, limit: 4))
-                        }
-                    }
+                    let comparison = AttributeComparison(
+                        entity: entity, attribute: attribute, constants: constants, objects: objects,
+                        snapshot: snapshot)
+                    for used in operators where used != .beginsWith || isText { try comparison.compare(using: used) }
+                    if operators.contains(.less) { try comparison.compareOrders() }
                 }
+            }
+        }
+    }
+
+    /// Inserts an object with each value into both entities, and returns the objects.
+    private static func insert(
+        _ stored: [Value], as attribute: String, into store: any PersistentStore
+    ) throws -> [(id: ObjectID, values: [String: Value])] {
+        var objects: [(id: ObjectID, values: [String: Value])] = []
+        try store.change { changes in
+            for (index, value) in stored.shuffledForChecks.enumerated() {
+                // An element of a composite is written by its dotted path and read as part of the
+                // composite.
+                var written: [String: Value] = [attribute: value]
+                let path = attribute.split(separator: ".").map(String.init)
+                if path.count > 1 {
+                    written = ["place": .composite([:]), attribute: value]
+                    if path.count > 2 { written["place.position"] = .composite([:]) }
+                }
+                for entity in ["Everything", "Indexed"] as [EntityName] {
+                    try changes.insert(ObjectID(entity, key: Int64(index + 1)), values: written)
+                }
+                let nested = path.reversed().dropLast().reduce(value) { .composite([$1: $0]) }
+                objects.append((ObjectID("Everything", key: Int64(index + 1)), [path[0]: nested]))
+            }
+        }
+        return objects
+    }
+}
+
+/// Requests on one attribute, whose answers are compared with a plain evaluation.
+private struct AttributeComparison {
+    let entity: EntityName
+    /// The attribute; an element of a composite has a dotted path.
+    let attribute: String
+    /// The values that the attribute is compared with.
+    let constants: [Value]
+    let objects: [(id: ObjectID, values: [String: Value])]
+    let snapshot: any StoreSnapshot
+
+    private func compare(_ request: FetchRequest) throws {
+        let expected = try PlainPredicate.keys(request, among: objects, in: snapshot.model)
+        try expectEqual(try snapshot.keys(request), expected, "the objects of \(entity) for \(request)")
+        try expectEqual(try snapshot.count(request), expected.count, "the count of \(entity) for \(request)")
+    }
+
+    /// Compares requests with one operator and each constant, or with lists of constants.
+    func compare(using comparison: FetchRequest.Comparison.Operator) throws {
+        if comparison == .isIn {
+            for size in 0...3 {
+                let list = Array(constants.prefix(size)) + Array(constants.suffix(size == 3 ? 1 : 0))
+                try compare(FetchRequest(entity, where: .isIn(attribute, values: list)))
+                try compare(FetchRequest(entity, where: !.isIn(attribute, values: list)))
+            }
+            return
+        }
+        let key = attribute.split(separator: ".").map(String.init)
+        for constant in constants {
+            let predicate = FetchRequest.Predicate.compare(attribute, using: comparison, with: constant)
+            try compare(FetchRequest(entity, where: predicate))
+            try compare(FetchRequest(entity, where: .not(predicate)))
+            try compare(
+                FetchRequest(
+                    entity,
+                    where: .comparison(.init(left: .constant(constant), operator: comparison, right: .keyPath(key)))))
+        }
+    }
+
+    /// Compares requests that are sorted by the attribute, in both directions.
+    func compareOrders() throws {
+        for ascending in [true, false] {
+            let order = [FetchRequest.SortDescriptor(attribute, ascending: ascending)]
+            try compare(FetchRequest(entity, sortedBy: order))
+            try compare(FetchRequest(entity, sortedBy: order, limit: 3, offset: 2))
+            for constant in constants.prefix(4) {
+                try compare(
+                    FetchRequest(entity, where: .greaterOrEqual(attribute, to: constant), sortedBy: order, limit: 4))
             }
         }
     }

@@ -7,9 +7,9 @@ extension ConformanceCheck {
     static let fetching: [ConformanceCheck] = [
         fetch(
             "two-valued-logic",
-            "Null follows two-valued logic: a comparison with it is false, only != and NOT let it through."
+            "Null follows two-valued logic: a comparison with it is false, and only != and NOT match it."
         ) { snapshot, entity in
-            // Objects 1 to 4 have str = "x", "y", "" and null. The table of the reference, written out by hand.
+            // Objects 1 to 4 have str = "x", "y", "" and null. The table was written by hand.
             let table: [(FetchRequest.Predicate, [Int64])] = [
                 (.isNull("str"), [4]), (.isNotNull("str"), [1, 2, 3]), (.equal("str", to: "x"), [1]),
                 (.notEqual("str", to: "x"), [2, 3, 4]),
@@ -39,7 +39,9 @@ extension ConformanceCheck {
                 )
             }
         },
-        fetch("logic", "AND, OR and NOT nest; of nothing, AND is true and OR is false; constants are what they say.") {
+        fetch(
+            "logic", "AND, OR and NOT nest. Without operands, AND is true and OR is false. Constants have their value."
+        ) {
             snapshot, entity in
             let (x, y, low): (FetchRequest.Predicate, FetchRequest.Predicate, FetchRequest.Predicate) = (
                 .equal("str", to: "x"), .equal("str", to: "y"), .less("i64", than: 3)
@@ -114,7 +116,7 @@ extension ConformanceCheck {
         },
         fetch(
             "sort-nulls-and-nan",
-            "Nulls sort before everything and NaN after every number, the other way round descending."
+            "Nulls sort before everything and NaN after every number. A descending order is the reverse."
         ) { snapshot, entity in
             try expectEqual(
                 try snapshot.keys(FetchRequest(entity, sortedBy: [.init("dbl")])), [4, 3, 1, 2], "ascending")
@@ -158,7 +160,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "fetch.limit-and-offset", "Limit and offset cut the ordered result; beyond its end there is nothing."
+            "fetch.limit-and-offset",
+            "Limit and offset select a part of the ordered result. Past its end the part is empty."
         ) { bench in
             let store = try filled(30, on: bench)
             try store.view { snapshot in
@@ -185,7 +188,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        fetch("sort.repeated-keys", "A sort key that is given again, in whatever direction, changes nothing.") {
+        fetch("sort.repeated-keys", "A repeated sort key, in either direction, changes nothing.") {
             (snapshot, entity) in
             let keys = ["dbl", "i64", "str", "i32"]
             let repeated = (0..<5000).map {
@@ -197,7 +200,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.sort.several-keys",
-            "Several sort keys apply in turn, each in its direction; ties go by ascending key."
+            "Several sort keys apply one after the other, each in its direction. Ties are ordered by ascending key."
         ) { bench in
             let store = try bench.create()
             var objects: [(id: ObjectID, values: [String: Value])] = []
@@ -237,7 +240,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "fetch.random",
-            "Random predicates, orders and pages give what a plain evaluation gives, with and without indexes."
+            "Random predicates, orders and pages give the same result as a plain evaluation, with and without indexes."
         ) { bench in
             var random = SeededGenerator(seed: 20_260_101)
             let store = try bench.create()
@@ -321,8 +324,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on four objects of `Everything` and again of `Indexed`; what they hold is written in
-    /// the first lines.
+    /// Creates a check on four objects of `Everything`, and again of `Indexed`.
     private static func fetch(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {
@@ -343,7 +345,7 @@ extension ConformanceCheck {
         }
     }
 
-    /// One of few values, so that predicates meet some of them.
+    /// Returns one of a few values, so that predicates match some objects.
     private static func smallValue(_ name: String, _ random: inout SeededGenerator) -> Value {
         switch name {
         case "i16", "i64": .int(Int64(random.below(7)) - 3)
@@ -392,7 +394,7 @@ extension ConformanceCheck {
 }
 
 extension ClosedRange<Int64> {
-    /// The numbers in another order, the same each time.
+    /// The numbers in another order, which is the same each time.
     var shuffledForChecks: [Int64] { Array(self).shuffledForChecks }
 }
 

@@ -41,7 +41,8 @@ extension ConformanceCheck {
             try expectEqual(try store.transactions().count, 3, "the number of transactions")
         },
         ConformanceCheck(
-            "history.token.coding", "A token survives as text and as code, and names one position.", needs: [.history]
+            "history.token.coding", "A token keeps its position when it is converted to text or encoded, and back.",
+            needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1)
@@ -73,7 +74,8 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.token.future", "A token of a later state than the store's has expired.", needs: [.history]
+            "history.token.future", "A token of a later state than the store's is refused as expired.",
+            needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             try store.addPeople(1...1)
@@ -81,7 +83,7 @@ extension ConformanceCheck {
             for wrong in [
                 HistoryToken(storeUUID: token.storeUUID, position: token.position + 1, mark: token.mark),
                 HistoryToken(storeUUID: token.storeUUID, position: .max, mark: token.mark),
-                // The same position of a store that took another way.
+                // The same position of a store with other commits.
                 HistoryToken(storeUUID: token.storeUUID, position: token.position, mark: token.mark &+ 1),
             ] {
                 try expectError(.historyExpired, in: "a token that the store never gave") {
@@ -139,7 +141,7 @@ extension ConformanceCheck {
             }
         },
         ConformanceCheck(
-            "history.time.monotonic", "Times never go back, whatever the clock does, and survive reopening.",
+            "history.time.monotonic", "Times never decrease, even if the clock does, and after reopening.",
             needs: [.history]
         ) { bench in
             let clock = CheckClock(1000)
@@ -155,7 +157,7 @@ extension ConformanceCheck {
                 "the times after reopening")
         },
         ConformanceCheck(
-            "history.time.after-purge", "Times do not go back after older transactions were removed.",
+            "history.time.after-purge", "Times do not decrease after older transactions were removed.",
             needs: [.history]
         ) { bench in
             let clock = CheckClock(5000)
@@ -247,7 +249,7 @@ extension ConformanceCheck {
             try expectEqual(try authors(-5, 2000).count, 9, "the number of all")
         },
         ConformanceCheck(
-            "history.filter.whole-load", "A load of a whole store passes every filter of objects.", needs: [.history]
+            "history.filter.whole-load", "A load of a whole store matches every filter of objects.", needs: [.history]
         ) { bench in
             let store = try bench.createRecording()
             let loader = try store.bulkLoader(BulkLoadOptions())

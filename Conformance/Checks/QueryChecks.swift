@@ -6,7 +6,7 @@ extension ConformanceCheck {
     /// The semantics of predicates: null, text, numbers, dates.
     static let queries: [ConformanceCheck] = [
         onRows(
-            "primer", "The examples that people learn the language by give what they should.",
+            "primer", "The examples of the predicate language give the documented results.",
             ["Rob", "rob", "Röb", "Robert", "Albert"].map { ["str": .string($0)] },
             [
                 (#"str LIKE "Rob""#, [1]), (#"str LIKE[cd] "Rob""#, [1, 2, 3]), (#"str CONTAINS "Rob""#, [1, 4]),
@@ -42,7 +42,7 @@ extension ConformanceCheck {
                 ("str == \"x\" OR i64 != 2", [1, 3, 4]), ("NOT (str == \"x\" AND i64 == 1)", [2, 3, 4]),
             ]),
         onRows(
-            "precedence", "NOT binds tightest, then AND, then OR; brackets change that.",
+            "precedence", "NOT binds tightest, then AND, then OR. Parentheses change that.",
             (0..<8).map { ["i64": .int($0 & 1), "i32": .int($0 >> 1 & 1), "i16": .int($0 >> 2)] },
             [
                 ("i64 == 1 OR i32 == 1 AND i16 == 1", [2, 4, 6, 7, 8]),
@@ -54,7 +54,7 @@ extension ConformanceCheck {
                 ("FALSEPREDICATE OR i16 == 0 AND TRUEPREDICATE", [1, 2, 3, 4]),
             ]),
         onRows(
-            "between", "BETWEEN includes both ends; the wrong way round it is false.",
+            "between", "BETWEEN includes both ends. With the greater end first it is false.",
             [1, 2, 3, 4].map { ["i64": .int($0), "dbl": .double(Double($0) / 2), "str": .string("\($0)")] },
             [
                 ("i64 BETWEEN {2, 3}", [2, 3]), ("i64 BETWEEN {3, 2}", []), ("i64 BETWEEN {2, 2}", [2]),
@@ -63,7 +63,7 @@ extension ConformanceCheck {
                 ("dbl BETWEEN {i64 / 2, i64}", [1, 2, 3, 4]), ("i64 BETWEEN {dbl + 1.5, 9}", [3, 4]),
             ]),
         onRows(
-            "strings.folding", "[c] folds case and [d] diacritics by Unicode, both sides, never in ASCII only.",
+            "strings.folding", "[c] folds case and [d] folds diacritics on both sides, by the rules of Unicode.",
             [
                 "Straße", "STRASSE", "strasse", "İ", "I", "i", "ı", "é", "e\u{301}", "É", "e", "ſ", "S", "ﬁ", "FI", "Σ",
                 "σ", "ς", "Å", "\u{212B}", "a\u{30A}", "ñandú", "NANDU", "ё", "Е", "ẞ", "ss",
@@ -85,7 +85,8 @@ extension ConformanceCheck {
                 (#"str ==[n] "é""#, [8]),
             ]),
         onRows(
-            "strings.code-points", "Text compares by code point: no normal form, no locale, nothing ends at U+0000.",
+            "strings.code-points",
+            "Text compares by code point, without normalization or locale, and does not end at U+0000.",
             [
                 "", "a", "a\u{0}", "a\u{0}b", "ab", "é", "e\u{301}", "z", "Z", "\u{FFFF}", "\u{10000}", "👍🏽", "👍",
                 "\u{202E}abc", "abc",
@@ -106,7 +107,8 @@ extension ConformanceCheck {
                 [1, 9, 2, 3, 4, 5, 15, 7, 8, 6, 14, 10, 11, 13, 12], "the order by code point")
         },
         onRows(
-            "strings.like", "LIKE fits the whole text: * is any run, ? one code point, \\ takes the next literally.",
+            "strings.like",
+            "LIKE matches the whole text: * matches any run, ? one code point, and \\ makes the next character literal.",
             ["", "a", "ab", "aab", "a*b", "a?b", "a\\b", "%", "_", "a%b", "\n", "a\nb", "aXbXc", "\\"].map {
                 ["str": .string($0)]
             },
@@ -121,7 +123,7 @@ extension ConformanceCheck {
                 (#"str LIKE "\\a""#, [2]), (#"str LIKE "b*""#, []), (#"str LIKE "*b""#, [3, 4, 5, 6, 7, 10, 12]),
             ]),
         onRows(
-            "strings.matches", "MATCHES takes a regular expression for the whole text.",
+            "strings.matches", "MATCHES compares the whole text with a regular expression.",
             ["", "a", "ab", "abc", "AB", "a\nb", "ab\n", "röb", "rob"].map { ["str": .string($0)] },
             [
                 (#"str MATCHES "a""#, [2]), (#"str MATCHES "a.*""#, [2, 3, 4]), (#"str MATCHES ".b""#, [3]),
@@ -133,7 +135,7 @@ extension ConformanceCheck {
             ]),
         onRows(
             "strings.localized",
-            "[l] orders by the localized standard order: digits as numbers, case and diacritics last.",
+            "[l] uses the localized standard order: digits compare as numbers, case and diacritics last.",
             ["file2", "file10", "File10", "file010", "é1", "e2", "E1", "e1", "z", "Ä", "a"].map {
                 ["str": .string($0)]
             },
@@ -155,7 +157,7 @@ extension ConformanceCheck {
                 [9, 1, 2, 3, 4, 6, 5, 7, 8, 10, 11], "the folded order, falling; ties by key")
         },
         onRows(
-            "numbers", "Numbers compare by value across types, exactly; booleans are 0 and 1; NaN equals nothing.",
+            "numbers", "Numbers compare exactly by value across types. Booleans are 0 and 1, and NaN equals nothing.",
             [
                 ["i64": 9_007_199_254_740_993, "dbl": 9_007_199_254_740_992, "dec": .decimal(1), "flag": true],
                 ["i64": 1, "dbl": 1, "dec": decimal("1.5"), "flag": false],
@@ -174,7 +176,8 @@ extension ConformanceCheck {
                 ("dbl IN {1, 0}", [2, 3]), ("NOT dbl >= 0", [5]),
             ]),
         onRows(
-            "arithmetic", "Whole numbers stay exact, division never cuts, and what has no result is null.",
+            "arithmetic",
+            "Integer arithmetic is exact, division does not truncate, and an expression without a result is null.",
             [
                 ["i64": 7, "i32": 2, "dbl": 0.5, "dec": .decimal(2)],
                 ["i64": .int(.max), "i32": -3, "dbl": .double(.infinity), "dec": .decimal(0)],
@@ -192,7 +195,7 @@ extension ConformanceCheck {
                 ("-i32 == 3", [2]), ("floor(dbl) == -2", [3]), ("ceiling(dbl) == -1", [3]), ("trunc(dbl) == -1", [3]),
                 ("sqrt(i32 + 7) == 3", [1]), ("dec + 1 == 3", [1]), ("dec * 0.5 == 1", [1]),
                 ("i64 + nil == nil", [1, 2, 3, 4]),
-                // Too small and too large for decimals: as floating-point numbers.
+                // Results that are too small or too large for decimals are floating-point numbers.
                 (#"CAST("1e-100", "NSDecimalNumber") * CAST("1e-100", "NSDecimalNumber") * dec > 0"#, [1]),
                 (#"CAST("1e100", "NSDecimalNumber") * CAST("1e100", "NSDecimalNumber") * dec < 0"#, [3]),
                 // 38 digits, rounded half away from zero.
@@ -217,7 +220,7 @@ extension ConformanceCheck {
                 ("exp(0) == i32", [4]),
             ]),
         onRows(
-            "dates", "Dates take seconds added and taken away; two of them give the seconds between.",
+            "dates", "Seconds can be added to and subtracted from dates. The difference of two dates is in seconds.",
             [0, 86400, -1].map { ["day": .date(Date(timeIntervalSinceReferenceDate: $0)), "dbl": 60] } + [["dbl": 60]],
             [
                 (#"day == CAST("2001-01-01", "NSDate")"#, [1]), (#"day - CAST(0, "NSDate") == 86400"#, [2]),
@@ -227,7 +230,7 @@ extension ConformanceCheck {
                 (#"CAST(day, "NSString") BEGINSWITH "2001-01-02""#, [2]),
             ]),
         onRows(
-            "casts", "CAST turns values into others at run time; what does not fit becomes null.",
+            "casts", "CAST converts values at run time. A value that does not fit becomes null.",
             [
                 ["str": "12"], ["str": "1.5"], ["str": "x"], ["str": ""], [:], ["i64": 12],
                 ["ident": .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)))],
@@ -238,7 +241,9 @@ extension ConformanceCheck {
                 (#"CAST(ident, "NSString") == "00000000-0000-0000-0000-000000000001""#, [7]),
                 (#"CAST(str, "NSDecimalNumber") > 1"#, [1, 2]),
             ]),
-        ConformanceCheck("queries.random", "Random requests get the plain answer, with indexes and without.") { bench in
+        ConformanceCheck(
+            "queries.random", "Random requests give the same answer as a plain evaluation, with and without indexes."
+        ) { bench in
             do {
                 _ = try QueryCampaign.run(on: [bench.fixture], seed: 20_260_601, caseCount: 200, casesPerWorld: 100)
             } catch let failure as QueryFailure {
@@ -251,8 +256,10 @@ extension ConformanceCheck {
         .decimal(DecimalNumber(utf8: text.utf8)?.decimal ?? .nan)
     }
 
-    /// A check on objects of `Everything`, and again of `Indexed`, numbered from 1, and the keys
-    /// that predicates choose.
+    /// Creates a check of the keys that predicates choose among objects of `Everything` and
+    /// `Indexed`.
+    ///
+    /// The objects are numbered from 1.
     private static func onRows(
         _ name: String, _ behavior: String, _ rows: [[String: Value]], _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void = { _, _ in }
@@ -276,8 +283,8 @@ extension ConformanceCheck {
         }
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
-    /// agrees.
+    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// agree.
     static func expectKeys(
         _ text: String, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws {
@@ -285,8 +292,8 @@ extension ConformanceCheck {
         try expectKeys(predicate, keys, entity, snapshot, named: text)
     }
 
-    /// Fails unless a predicate chooses these objects, its opposite the others, and the count
-    /// agrees.
+    /// Fails unless a predicate chooses these objects, its negation the others, and the counts
+    /// agree.
     static func expectKeys(
         _ predicate: FetchRequest.Predicate, _ keys: [Int64], _ entity: EntityName, _ snapshot: any StoreSnapshot,
         named text: String
@@ -300,7 +307,7 @@ extension ConformanceCheck {
             "\(entity) where NOT (\(text))")
     }
 
-    /// Fails unless a predicate is refused with a code, by fetches and counts.
+    /// Fails unless fetches and counts refuse a predicate with a code.
     static func expectRefused(
         _ text: String, _ code: StoreError.Code, _ entity: EntityName, _ snapshot: any StoreSnapshot
     ) throws {

@@ -16,7 +16,7 @@ extension ConformanceCheck {
             ]),
         onGraph(
             "quantifiers",
-            "ANY needs one, ALL every one and NONE no one of what there is; of nothing, ANY is false and ALL is true.",
+            "ANY requires one match, ALL every element and NONE no match. Without elements, ANY is false and ALL is true.",
             "Node",
             [
                 (#"ANY friends.name == "b""#, [1, 4]), (#"SOME friends.name == "b""#, [1, 4]),
@@ -32,7 +32,8 @@ extension ConformanceCheck {
                 ("ANY friends.parent.name == nil", [2, 3]), (#"ANY friends.parent.name == "a""#, [1, 4]),
             ]),
         onGraph(
-            "correlation", "Two ANYs may be met by different objects; SUBQUERY asks both of the same one.", "Node",
+            "correlation",
+            "Two ANY conditions may match different objects. SUBQUERY requires that one object matches both.", "Node",
             [
                 (#"ANY owned.name == "Rex" AND ANY owned.age == 10"#, [1]),
                 (#"SUBQUERY(owned, $b, $b.name == "Rex" AND $b.age == 10).@count > 0"#, []),
@@ -50,7 +51,8 @@ extension ConformanceCheck {
                 (#"SUBQUERY(friends, $f, $f.name == "b").@count IN {}"#, []),
             ]),
         onGraph(
-            "collection-operators", "@count counts nulls too, @sum of none is 0, the others of none are null.", "Node",
+            "collection-operators",
+            "@count includes nulls. Without values, @sum is 0 and the other operators are null.", "Node",
             [
                 ("friends.@count == 2", [1, 2]), ("friends.@count == 0", [5]), ("owned.@sum.age == 13", [1]),
                 ("owned.@sum.age == 0", [3, 4, 5]), ("owned.@avg.age == 6.5", [1]),
@@ -72,7 +74,7 @@ extension ConformanceCheck {
                 named: "owned.@unionOfObjects.age[SIZE] == 0")
         },
         onGraph(
-            "membership", "IN and CONTAINS look among the values and objects that a path leads to.", "Node",
+            "membership", "IN and CONTAINS search the values and objects at the end of a path.", "Node",
             [
                 (#""a" IN friends.name"#, [2, 3]), ("nil IN friends.name", [2]),
                 (#"friends.name CONTAINS "a""#, [2, 3]),
@@ -100,7 +102,7 @@ extension ConformanceCheck {
         },
         onGraph(
             "elements",
-            "[FIRST], [LAST] and [n] follow the order of an ordered relationship; where nothing is, they are null.",
+            "[FIRST], [LAST] and [n] follow the order of an ordered relationship, and are null without an element.",
             "Album",
             [
                 ("songs[FIRST].title == nil", [1, 2]), (#"songs[LAST].title == "two""#, [1]),
@@ -114,7 +116,8 @@ extension ConformanceCheck {
             try expectRefused("friends[FIRST] == nil", .invalidRequest, "Node", snapshot)
         },
         onGraph(
-            "objects", "Objects as constants match by hierarchy and key; what is not there matches nothing.", "Node", []
+            "objects", "Constant objects match by hierarchy and key. An object that does not exist matches nothing.",
+            "Node", []
         ) { snapshot in
             typealias E = FetchRequest.Expression
             func id(_ entity: EntityName, _ key: Int64) -> E { .constant(.objectID(ObjectID(entity, key: key))) }
@@ -151,7 +154,8 @@ extension ConformanceCheck {
             }
         },
         onGraph(
-            "order", "Orders lead through to-one relationships; an object without one comes first, and ties go by key.",
+            "order",
+            "Orders may follow to-one relationships. An object without a related object comes first, and ties are ordered by key.",
             "Node", []
         ) { snapshot in
             let table: [([FetchRequest.SortDescriptor], [Int64])] = [
@@ -176,7 +180,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// A check on a small graph of nodes with beings, and of albums with songs.
+    /// Creates a check on a small graph of nodes with beings, and of albums with songs.
     private static func onGraph(
         _ name: String, _ behavior: String, _ entity: EntityName, _ table: [(String, [Int64])],
         also: @escaping @Sendable (any StoreSnapshot) throws -> Void = { _ in }
@@ -191,7 +195,9 @@ extension ConformanceCheck {
         }
     }
 
-    /// Nodes a, b, c, one without a name, e: a is the parent of b and c, b of the nameless one.
+    /// Inserts nodes a, b, c, one without a name, and e.
+    ///
+    /// Node a is the parent of b and c, and b of the node without a name.
     static func fillGraph(_ changes: inout ChangeSet) throws {
         func id(_ entity: EntityName, _ key: Int64) -> Value { .objectID(ObjectID(entity, key: key)) }
         let names: [Value] = ["a", "b", "c", .null, "e"]

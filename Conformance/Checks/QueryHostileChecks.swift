@@ -3,11 +3,11 @@ internal import RoostCore
 internal import RoostQuery
 
 extension ConformanceCheck {
-    /// Requests that are wrong, too big, or made to do harm.
+    /// Requests that are invalid, too large or hostile.
     static let hostileQueries: [ConformanceCheck] = [
         onOneRow(
             "refused",
-            "What makes no sense is refused with its code before the first record, also where no object would ask."
+            "Meaningless requests are refused with their code before the first record, even if no object would be compared."
         ) { snapshot in
             let table: [(String, StoreError.Code)] = [
                 ("nothing == 1", .unknownProperty), ("parent.nothing == 1", .unknownProperty),
@@ -28,7 +28,7 @@ extension ConformanceCheck {
                     try expectRefused(text, code, "Node", snapshot)
                 }
             }
-            // As trees, where no parser looks first.
+            // As expression trees, which no parser has checked.
             typealias E = FetchRequest.Expression
             let (one, name): (E, E) = (.constant(1), .keyPath(["name"]))
             let trees: [FetchRequest.Comparison] = [
@@ -51,7 +51,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        onOneRow("nesting", "Predicates nest 200 levels deep and no deeper, however they do it.") { snapshot in
+        onOneRow("nesting", "Predicates of any kind nest 200 levels deep and no deeper.") { snapshot in
             typealias P = FetchRequest.Predicate
             func nested(_ depth: Int, _ wrap: (P) -> P) -> P {
                 (1..<depth).reduce(.equal("name", to: "a")) { inner, _ in wrap(inner) }
@@ -91,7 +91,7 @@ extension ConformanceCheck {
                             .init(left: .path(of: subquery, ["@count"]), operator: .greater, right: .constant(0)))))
             }
         },
-        onOneRow("long-lists", "Lists of 10 000 values are looked through; of more than 100 000, refused.") {
+        onOneRow("long-lists", "Lists of 10 000 values are searched. Lists of more than 100 000 are refused.") {
             snapshot in
             func list(_ count: Int64, _ make: (Int64) -> Value) -> FetchRequest.Expression {
                 .aggregate((0..<count).map { .constant(make($0)) })
@@ -117,7 +117,9 @@ extension ConformanceCheck {
                         "Indexed", where: .comparison(.init(left: .keyPath(["i64"]), operator: .isIn, right: list))))
             }
         },
-        onOneRow("patterns", "Patterns have at most 4096 bytes; one that would take for ever ends with `timedOut`.") {
+        onOneRow(
+            "patterns", "Patterns have at most 4096 bytes. A match that would take too long fails with `timedOut`."
+        ) {
             snapshot in
             func request(_ comparison: FetchRequest.Comparison.Operator, _ pattern: String) -> FetchRequest {
                 FetchRequest("Indexed", where: .compare("str", using: comparison, with: .string(pattern)))
@@ -142,7 +144,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "queries.hostile.injection",
-            "Text that means something to a database is text: 300 of them, by every operator."
+            "300 texts that are syntax to a database are only text, with every operator."
         ) {
             bench in
             let texts = injections
@@ -178,7 +180,7 @@ extension ConformanceCheck {
                             try snapshot.keys(request), try graph.keys(request),
                             "\(comparison) with \(text.debugDescription)")
                     }
-                    // As names, none of the texts is known.
+                    // None of the texts is a known name.
                     for name in [[text], ["owner", text], ["place", text]] {
                         try expectError(.unknownProperty, .invalidRequest, in: "the property \(name)") {
                             _ = try snapshot.keys(
@@ -198,7 +200,7 @@ extension ConformanceCheck {
         },
     ]
 
-    /// The texts that try to break out of strings: pieces, alone and combined.
+    /// Texts that try to break out of strings: fragments, alone and combined.
     static let injections: [String] = {
         let pieces = [
             "'", "\"", "`", "\\", ";", "--", "/*", "*/", "%", "_", "?", "?1", ":a", "@a", "$a", "' OR '1'='1",
@@ -216,7 +218,7 @@ extension ConformanceCheck {
             + zip(pieces, pieces.reversed()).map { $0 + " " + $1 }
     }()
 
-    /// Creates a check on a node, and on three objects of `Indexed`; the first two have text.
+    /// Creates a check on a node, and on three objects of `Indexed`, two of them with text.
     private static func onOneRow(
         _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
     ) -> ConformanceCheck {

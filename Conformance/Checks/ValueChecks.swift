@@ -116,7 +116,7 @@ extension ConformanceCheck {
         ConformanceCheck("values.data.empty-and-null", "Empty data are not null.") { bench in
             try roundTrip("blob", [.data(Data()), .null, .data(Data([0])), .data(Data([0, 0]))], on: bench)
         },
-        ConformanceCheck("values.data.every-byte", "Data keep every byte, in every position.") { bench in
+        ConformanceCheck("values.data.every-byte", "Data keep every byte in every position.") { bench in
             try roundTrip(
                 "blob", [.data(Data(0...255)), .data(Data((0...255).reversed())), .data(Data([0xFF, 0, 0xFF]))],
                 on: bench)
@@ -162,7 +162,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "values.composite.nested",
-            "Composites keep their elements, nested ones too; a null composite is not one of nulls."
+            "Composites keep their elements, nested ones too. A null composite differs from a composite of nulls."
         ) { bench in
             try roundTrip(
                 "place",
@@ -178,7 +178,7 @@ extension ConformanceCheck {
         },
         ConformanceCheck(
             "values.all-together",
-            "An object with a value in every attribute comes back whole, and so does one without any."
+            "An object with a value in every attribute comes back whole, and so does an object without values."
         ) {
             bench in
             let store = try bench.create()
@@ -220,13 +220,13 @@ extension ConformanceCheck {
                     let good = data.enumerated().allSatisfy {
                         $0.element == UInt8(truncatingIfNeeded: $0.offset &* 31 &+ index)
                     }
-                    try expect(good, "the bytes of \(object.id) are those that were written")
+                    try expect(good, "the bytes of \(object.id) are the written bytes")
                 }
             }
         },
     ]
 
-    /// Doubles where formats go wrong.
+    /// Doubles that are difficult for formats.
     static let extremeDoubles: [Double] = [
         0, -0.0, 1, -1, 0.1, -0.1, .pi, 1.0 / 3, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude,
         .leastNormalMagnitude.nextDown, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .ulpOfOne, 0x1p53, 0x1p63,
@@ -236,20 +236,19 @@ extension ConformanceCheck {
         Double(bitPattern: 0x7FF8_0000_DEAD_BEEF), Double(bitPattern: 0xFFFF_FFFF_FFFF_FFFF),
     ]
 
-    /// Decimal values from their text.
+    /// Returns decimal values from their text.
     static func decimals(_ texts: [String]) throws -> [Value] {
         try texts.map { .decimal(try require(DecimalNumber(utf8: $0.utf8), "the decimal \($0)").decimal) }
     }
 
-    /// A value for every attribute of `Everything`.
+    /// Returns a value for every attribute of `Everything`.
     static func fullValues(seed: UInt64) throws -> [String: Value] {
         var random = SeededGenerator(seed: seed)
         return SampleGraph.randomValues(
             for: try ConformanceModel.standard.get().requireEntity("Everything"), using: &random, nullOneIn: nil)
     }
 
-    /// Stores each value as the attribute of an object of its own, reads them back in every way,
-    /// then rotates the values by updates.
+    /// Stores each value in its own object, reads them in every way, and then rotates the values.
     static func roundTrip(_ attribute: String, _ values: [Value], on bench: Workbench) throws {
         var store = try bench.create()
         var expected = RecordBatch(model: bench.model)
@@ -269,7 +268,8 @@ extension ConformanceCheck {
                 ] {
                     try expectEqual(found.map(\.id), ids, "the IDs \(when), \(way)")
                     for (index, (found, wanted)) in zip(found, wanted).enumerated() {
-                        // Comparing a long text scalar by scalar takes seconds without the optimiser; its bytes follow anyway.
+                        // Comparing a long text scalar by scalar is slow without the optimizer; its
+                        // bytes are compared anyway.
                         if wanted.record.bytes.count < 65_536 {
                             try expectEqual(
                                 found.values[attribute] ?? .null, wanted.values[attribute] ?? .null,

@@ -23,14 +23,14 @@ final class FaultyBulkLoader: BulkLoader {
     }
 
     func abandon() {
-        // A load that ended before cannot be finished again; then there is nothing to keep.
+        // A load that has ended cannot be finished again, so the error is ignored.
         if fault == .keepsAbandonedLoads { _ = try? base.finish() }
         base.abandon()
         memory.withLock { $0.unfinished = [] }
     }
 }
 
-/// A bulk loader that begins when it is to finish.
+/// A bulk loader that starts only in `finish()`.
 final class LateBulkLoader: BulkLoader {
     private let start: () throws(StoreError) -> any BulkLoader
     private var records: [RecordBatch] = []

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// A history with one fault.
+/// A history cursor with one fault.
 final class FaultyHistoryCursor: HistoryCursor {
     private let base: any HistoryCursor
     private let fault: FaultyStoreType.Fault

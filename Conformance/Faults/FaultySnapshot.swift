@@ -16,7 +16,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         (self.own, self.store, self.fault, self.memory) = (own, store, fault, memory)
     }
 
-    /// The snapshot to read: a new one each time where isolation is the fault.
+    /// The snapshot to read: a new snapshot for each read if isolation is the fault.
     private var base: any StoreSnapshot {
         get throws(StoreError) {
             guard !isClosed else { throw StoreError(.closed, "The snapshot was closed before; take a new one.") }
@@ -152,7 +152,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {
         try request.requireModel(model)
-        // By its own fetch, so that what is wrong with that is wrong with these too.
+        // Uses its own fetch, so that a fault of the fetch shows here too.
         var found: [ObjectID] = []
         try fetch(request.request).appendIDs(to: &found, model: model)
         if fault == .listsIDsByKey { found.sort { $0.key < $1.key } }
@@ -173,7 +173,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
 }
 
 extension RecordBatch {
-    /// The records at these places, in this order.
+    /// Returns the records at these places, in this order.
     fileprivate func picked(_ indices: some Sequence<Int>) -> RecordBatch {
         var result = RecordBatch(model: model)
         for index in indices { result.append(self, at: index) }
@@ -182,8 +182,8 @@ extension RecordBatch {
 }
 
 extension FetchRequest.Predicate {
-    /// True where SQL's logic says true: a null property makes a comparison unknown, and so is the
-    /// opposite of unknown.
+    /// The predicate in SQL's three-valued logic: a comparison with null is unknown, and so is its
+    /// negation.
     fileprivate var threeValued: Self {
         switch self {
         case .constant: self
@@ -194,7 +194,7 @@ extension FetchRequest.Predicate {
         }
     }
 
-    /// The properties that are compared with anything but null.
+    /// The properties that are compared with values other than null.
     private var comparedKeys: [String] {
         switch self {
         case .constant: []

@@ -3,20 +3,19 @@ internal import RoostStores
 
 /// A store with one fault, which alters the input and output of the sound store that it wraps.
 final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeGivingStore, HistoryKeepingStore {
-    /// The memory of a fault.
+    /// The state of a fault.
     struct Memory: Sendable {
-        /// The first keys that were given out, by entity.
+        /// The first reserved keys by entity.
         var firstKeys: [EntityName: Range<Int64>] = [:]
-        /// The next key to give out, by the number of the root entity.
+        /// The next key to reserve, by the number of the root entity.
         var nextKeys: [Int: Int64] = [:]
         /// The batches of the unfinished bulk load.
         var unfinished: [RecordBatch] = []
-        /// The records, by object, that the sound store would not take because of their unique
-        /// values.
+        /// The records by object that the sound store refused because of their unique values.
         var admitted: [ObjectID: Record] = [:]
         /// The objects that the last commit inserted.
         var lastInserts: [ObjectID] = []
-        /// The metadata that the store returns once it is closed.
+        /// The metadata that the store returns after it is closed.
         var lastMetadata: StoreMetadata?
     }
 
@@ -34,7 +33,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     deinit {
-        // The one fault that must not outlast its check: others want to make stores of this name.
+        // Releases the store after its check, because other checks create stores of this name.
         if fault == .staysOpen { try? base.close() }
     }
 
@@ -75,7 +74,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         switch fault {
         case .staysOpen: return
         case .answersAfterClosing:
-            // Of a store that is closed already there is nothing new to remember.
+            // A store that is already closed has no new metadata.
             if let metadata = try? base.metadata() { memory.withLock { $0.lastMetadata = metadata } }
         case .losesLastCommit: removeLastInserts()
         default: break
@@ -88,7 +87,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
             defer { memory.lastInserts = [] }
             return memory.lastInserts
         }
-        // A store that cannot be changed any more keeps its last commit; then the fault does not show.
+        // A store that cannot be changed keeps its last commit, so the fault does not show.
         guard !ids.isEmpty, let snapshot = try? base.snapshot() else { return }
         let objects = try? snapshot.objects(with: ids)
         snapshot.close()
@@ -116,7 +115,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
                 try snapshot.objects(of: model.entities[root].name).last?.id.key ?? 0
             }
             return memory.withLock { memory in
-                // Never beyond the keys that the sound store gave, so that the numbers do not run out.
+                // Never above the keys that the sound store reserved, so that keys do not run out.
                 let first = memory.nextKeys[root] ?? last + 1
                 memory.nextKeys[root] = first + Int64(count)
                 return first..<first + Int64(count)
@@ -152,7 +151,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Returns the change set that the sound store gets instead of the original.
+    /// Returns the change set for the sound store, instead of the original.
     private func altered(_ original: ChangeSet) throws(StoreError) -> ChangeSet {
         var changes = original
         switch fault {
@@ -188,7 +187,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         case .writesHalf:
             var half = ChangeSet(model: model)
             half.inserts = changes.inserts
-            // The half may be refused for the same reason; then nothing is half written.
+            // The half may be refused for the same reason, and then nothing is written.
             _ = try? base.commit(half)
         case .leaksValues:
             let values = (0..<changes.inserts.count).map { changes.inserts.values(at: $0) }
@@ -217,7 +216,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         return try body(snapshot)
     }
 
-    /// The change set as if it had been based on the current versions.
+    /// Returns the change set with the current versions.
     private func current(_ changes: ChangeSet) throws(StoreError) -> ChangeSet {
         try readBase { snapshot throws(StoreError) in
             var updated = changes
@@ -255,8 +254,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         }
     }
 
-    /// Writes the rejected objects without the values that are taken, and remembers what they
-    /// should have been.
+    /// Writes the rejected objects without the values in use, and remembers their intended values.
     private func admit(_ changes: ChangeSet, _ violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]

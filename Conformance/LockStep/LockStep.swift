@@ -1,23 +1,22 @@
 internal import Foundation
 package import RoostCore
 
-/// Random operations on any number of stores, compared with a plain model of the contract: all must
-/// do and answer the same.
+/// Random operations on several stores, compared with a plain model of the contract.
 ///
-/// The operations are generated from a seed: change sets of all kinds, about a quarter of them
-/// refused, bulk loads, reserved keys, reads and fetches, kept snapshots, reopenings. The digest is
-/// compared after each commit and load, all contents from time to time and at the end. A failing
-/// sequence is shrunk and printed as Swift code.
+/// A seed generates the operations: change sets of all kinds, about a quarter of them refused, bulk
+/// loads, reserved keys, reads, fetches, open snapshots and reopenings. Digests are compared after
+/// each commit and load, and the whole content from time to time and at the end. A failing sequence
+/// is shrunk and printed as Swift code.
 public enum LockStep {
     /// The counts of a run.
     public struct Summary: Sendable, CustomStringConvertible {
-        /// The operations: each change, commit, load, read, snapshot and reopening is one.
+        /// The number of operations: changes, commits, loads, reads, snapshots and reopenings.
         package internal(set) var operationCount = 0
-        /// The commits and loads that were written.
+        /// The number of commits and loads that were written.
         package internal(set) var writtenCount = 0
-        /// The commits and loads that had to be refused.
+        /// The number of commits and loads that had to be refused.
         package internal(set) var refusedCount = 0
-        /// The reads and fetches.
+        /// The number of reads and fetches.
         package internal(set) var readCount = 0
 
         /// The counts in one line.
@@ -79,8 +78,8 @@ public enum LockStep {
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
     }
 
-    /// The operations that ``run(on:seed:operationCount:shrinkingSeconds:)`` does: they follow from
-    /// the seed, whatever the stores.
+    /// Returns the operations of ``run(on:seed:operationCount:shrinkingSeconds:)``, which depend
+    /// only on the seed.
     package static func operations(seed: UInt64, count: Int) throws(StoreError) -> [LockStepOperation] {
         var model = LockStepModel(try ConformanceModel.standard.get())
         var generator = LockStepGenerator(seed: seed)
@@ -93,7 +92,7 @@ public enum LockStep {
         return operations
     }
 
-    /// Does given operations on new stores, comparing everything after each commit.
+    /// Applies operations to new stores, and compares everything after each commit.
     ///
     /// - Throws: ``ConformanceFailure``.
     package static func replay(
@@ -105,20 +104,20 @@ public enum LockStep {
     }
 }
 
-/// Stores and the plain model came apart.
+/// A difference between a store and the plain model.
 public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     /// The seed of the operations.
     package let seed: UInt64
-    /// The number of the operation after which it showed at first, counted from 1.
+    /// The number of the first operation that showed the failure, counted from 1.
     package let operationNumber: Int
     /// The failure of the shortest sequence.
     package let failure: ConformanceFailure
     /// The shortest sequence that was found.
     package let operations: [LockStepOperation]
-    /// The same as the body of a test.
+    /// The shortest sequence as the body of a test.
     package let swiftCode: String
 
-    /// All of it as text.
+    /// The whole failure as text.
     public var description: String {
         """
         \(failure)
@@ -129,7 +128,7 @@ public struct LockStepFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A sequence under way: the plain model and a lane for each store.
+/// A running sequence: the plain model and a lane for each store.
 struct LockStepReplay {
     /// The position and cause of a failure.
     struct Failure {
@@ -145,7 +144,8 @@ struct LockStepReplay {
     private var lanes: [LockStepLane] = []
     private var index = 0
     private var writeCount = 0
-    /// Comparing contents costs far more than comparing digests, which see nearly the same.
+    /// The number of writes between comparisons of contents, which cost far more than comparisons
+    /// of digests and find few more differences.
     private static let writesBetweenContents = 50
 
     init(on fixtures: [StoreFixture], _ model: ManagedObjectModel) {
@@ -153,7 +153,7 @@ struct LockStepReplay {
         self.model = LockStepModel(model)
     }
 
-    /// Does one operation everywhere.
+    /// Applies one operation to the model and all stores.
     mutating func perform(
         _ operation: LockStepOperation, comparingAll: Bool, _ report: (LockStepStep) -> Void = { _ in }
     ) -> Failure? {

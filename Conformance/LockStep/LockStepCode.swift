@@ -2,8 +2,9 @@ internal import Foundation
 internal import RoostCore
 internal import RoostMigration
 
-/// A sequence of operations as the body of a Swift test, which has a `fixture` and imports
-/// RoostConformance, RoostCore and Foundation.
+/// A sequence of operations as the body of a Swift test.
+///
+/// The test has a `fixture`, and imports RoostConformance, RoostCore and Foundation.
 struct LockStepCode {
     private var model: LockStepModel
     private var lines: [String] = []
@@ -18,7 +19,7 @@ struct LockStepCode {
     private var relationships: Set<Int> = []
     private var usesMetadata = false
 
-    /// The code, without indentation; what it expects is what the plain model holds.
+    /// Returns the code without indentation, which expects the content of the plain model.
     static func text(_ operations: [LockStepOperation]) -> String {
         guard case .success(let model) = ConformanceModel.standard else { return "" }
         var code = LockStepCode(model: LockStepModel(model))

@@ -1,11 +1,10 @@
 internal import Foundation
 internal import RoostCore
 
-/// Chooses the operations of a sequence, by chance and by what the plain model holds, so that most
-/// of them fit.
+/// A generator of random operations that mostly fit the content of the plain model.
 ///
-/// Objects stay few, so that keys, links, places and unique values meet again and again, and
-/// comparing stays cheap.
+/// The number of objects stays small, so that keys, links, places and unique values often collide,
+/// and comparisons are cheap.
 struct LockStepGenerator {
     private var random: SeededGenerator
     private static let objectsPerEntity = 8
@@ -18,7 +17,7 @@ struct LockStepGenerator {
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// Returns the next operation, given the current state.
+    /// Returns the next operation for a state.
     mutating func next(_ state: LockStepModel) -> LockStepOperation {
         switch random.below(1000) {
         case 0..<400: return change(state)
@@ -48,18 +47,18 @@ struct LockStepGenerator {
         return state.reference.records(of: entity).map(\.id).filter { $0.entity == entity.name }
     }
 
-    /// An object that is there, or now and then one that is not.
+    /// Returns an existing object, or sometimes one that does not exist.
     private mutating func object(_ entity: EntityName, _ state: LockStepModel) -> ObjectID {
         let ids = objects(entity, state)
         return ids.isEmpty || random.oneIn(30) ? ObjectID(entity, key: Int64(random.below(40) + 1)) : random.pick(ids)
     }
 
-    /// Abstract entities too.
+    /// Returns any entity, abstract ones included.
     private mutating func anyEntity(_ state: LockStepModel) -> EntityName {
         random.pick(state.reference.model.entities).name
     }
 
-    /// A key above all that were used, or now and then one that was.
+    /// Returns a key above all used keys, or sometimes a used key.
     private mutating func newKey(_ entity: EntityName, _ state: LockStepModel) -> Int64 {
         guard let entity = state.reference.model.entity(entity) else { return 1 }
         let last = state.reference.lastKeys[entity.root] ?? 0
@@ -123,8 +122,7 @@ struct LockStepGenerator {
                 inverseOrder: Int64(random.below(5))), relationship.name)
     }
 
-    /// A key for one end of a link: of an object that is there and stays, or that is going to be
-    /// inserted.
+    /// Returns a key for one end of a link: of a remaining object, or of an object to be inserted.
     private mutating func end(_ entity: Int, _ state: LockStepModel) -> Int64 {
         let model = state.reference.model
         let entity = model.entities[entity]
@@ -205,7 +203,7 @@ struct LockStepGenerator {
         }
     }
 
-    /// A value that an object has, as often as not.
+    /// Returns a value that an object has, in about half of the cases.
     private mutating func value(_ attribute: String, _ entity: EntityName, _ state: LockStepModel) -> Value {
         guard let entity = state.reference.model.entity(entity) else { return .null }
         let records = state.reference.records(of: entity)

@@ -7,8 +7,7 @@ final class LockStepLane {
     private let bench: Workbench
     private var store: any PersistentStore
     private var snapshots: [Int: any StoreSnapshot] = [:]
-    /// The highest keys that were reserved, by the number of the root entity; stores may differ in
-    /// them.
+    /// The highest reserved keys by the number of the root entity, which may differ between stores.
     private var reservedKeys: [Int: Int64] = [:]
     /// The generation, if known; a store that does not record it reports it with the next commit.
     private var generation: Generation?
@@ -36,8 +35,7 @@ final class LockStepLane {
         snapshots = [:]
     }
 
-    /// Does what a step says and compares what comes of it; `reference` is the model after the
-    /// step.
+    /// Applies a step and compares its result; `reference` is the model after the step.
     func perform(_ step: LockStepStep, _ reference: ReferenceStore, _ digest: StoreDigest?) throws {
         switch step {
         case .change, .nothing: break
@@ -67,7 +65,8 @@ final class LockStepLane {
         case .walk(let relationship, let id, let expected):
             try store.view { snapshot in
                 try expectEqual(
-                    try snapshot.targets(of: relationship, from: id), expected, "where \(relationship) leads from \(id)"
+                    try snapshot.targets(of: relationship, from: id), expected,
+                    "the members of \(relationship) of \(id)"
                 )
             }
         case .fetch(let request, let expected):
@@ -93,8 +92,8 @@ final class LockStepLane {
         }
     }
 
-    /// Everything the store holds is what the plain model holds, and the last keys are none below
-    /// its own.
+    /// Requires that the store has the content of the plain model, and last keys that are not
+    /// lower.
     func compareContents(_ reference: ReferenceStore) throws {
         try expectEqual(try store.contents(), reference.contents, "the contents of the plain model")
         try store.view { snapshot in
@@ -112,7 +111,7 @@ final class LockStepLane {
         }
     }
 
-    /// Nothing is damaged, and the recorded tally is the computed one.
+    /// Requires that nothing is damaged, and that the recorded tally is the computed one.
     func examine() throws { try bench.examineStores() }
 
     private func compareTally(_ digest: StoreDigest?) throws {
@@ -191,7 +190,7 @@ final class LockStepLane {
                 }
             }
         } else {
-            // Only `finish()` must refuse what cannot be loaded; `append(_:)` may.
+            // Only `finish()` must refuse invalid loads; `append(_:)` may refuse them too.
             do { try append() } catch let error as StoreError where refusal != nil {
                 try compare(error, refusal ?? .init())
             }

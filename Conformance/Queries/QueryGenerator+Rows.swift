@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// A request for rows: of objects or of groups of them.
+    /// Returns a request for rows of objects or of groups.
     mutating func rowsRequest() -> RowRequest {
         var request = RowRequest(request())
         request.sortDescriptors = []
@@ -50,7 +50,7 @@ extension QueryGenerator {
         }
     }
 
-    /// A sum or another number of what has one for each object.
+    /// Returns a sum or another aggregate of an expression on each object.
     private mutating func aggregate(_ entity: ManagedObjectModel.Entity) -> Expression {
         let functions: [FetchRequest.Function] = [.sum, .count, .minimum, .maximum, .average, .median, .mode]
         guard !random.oneIn(5), let field = path(.number, entity) else { return .function(.count, [.evaluatedObject]) }

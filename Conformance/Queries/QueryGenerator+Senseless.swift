@@ -2,11 +2,11 @@ internal import Foundation
 internal import RoostCore
 
 extension QueryGenerator {
-    /// A request that stores must refuse, all of them with the same code: wrong names, types,
-    /// counts, places.
+    /// Returns a request that every store must refuse with the same code: wrong names, types,
+    /// counts or places.
     mutating func senselessRequest() -> FetchRequest {
         var request = FetchRequest("Person", where: senseless())
-        // Somewhere in a predicate, also where no object would ever ask for it.
+        // The error may be in a part of the predicate that no object would evaluate.
         switch random.below(4) {
         case 0:
             let scope = Scope(entity: model.entities[0], depth: 0)

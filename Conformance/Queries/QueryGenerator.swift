@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RoostCore
 
-/// Random fetch requests about a world: well-formed ones, which every store must answer.
+/// A generator of random valid fetch requests in a world, which every store must answer.
 struct QueryGenerator {
     typealias Predicate = FetchRequest.Predicate
     typealias Expression = FetchRequest.Expression
@@ -21,7 +21,7 @@ struct QueryGenerator {
         }
     }
 
-    /// Values that compare with each other.
+    /// The kinds of values that compare with each other.
     enum Kind: CaseIterable {
         case number, text, date, uuid, data
     }
@@ -29,7 +29,7 @@ struct QueryGenerator {
     let world: QueryWorld
     var random: SeededGenerator
     var model: ManagedObjectModel { world.model }
-    /// The values that objects have, by kind: requests that ask for them find something.
+    /// The values of objects by kind, for requests that find objects.
     private var stored: [Kind: [Value]] = [:]
 
     init(_ world: QueryWorld, seed: UInt64) {
@@ -54,9 +54,9 @@ struct QueryGenerator {
 
     // MARK: Requests
 
-    /// A request for objects.
+    /// Returns a request for objects.
     mutating func request() -> FetchRequest {
-        // Mostly people, the most numerous objects.
+        // Mostly persons, which are the most numerous objects.
         let people = model.entities.filter { $0.layout.field("name") != nil && $0.layout.field("budget") == nil }
         let entity = random.pick(random.oneIn(3) || people.isEmpty ? model.entities : people)
         var request = FetchRequest(entity.name)
@@ -208,7 +208,7 @@ struct QueryGenerator {
             .init(left: left, operator: random.oneIn(2) ? .equal : .notEqual, right: object(entity.root, scope)))
     }
 
-    /// `IN` and `CONTAINS` with lists and collections.
+    /// Returns an `IN` or `CONTAINS` with lists and collections.
     private mutating func membership(_ scope: Scope) -> Predicate {
         let kind = random.pick(Kind.allCases)
         let options = kind == .text ? options() : []
@@ -227,7 +227,7 @@ struct QueryGenerator {
         return .comparison(.init(left: scalar(kind, scope), operator: .isIn, right: list, options: options))
     }
 
-    /// ANY, ALL and NONE.
+    /// Returns a condition with ANY, ALL or NONE.
     private mutating func quantified(_ scope: Scope) -> Predicate {
         let modifier: Comparison.Modifier = random.oneIn(2) ? .any : .all
         var comparison: Comparison
@@ -283,8 +283,8 @@ struct QueryGenerator {
 
     // MARK: Paths
 
-    /// The paths of an entity's stored fields that are of a kind; composites' elements have two
-    /// names or more.
+    /// Returns the paths of an entity's stored fields of a kind; elements of composites have
+    /// several names.
     func fields(of entity: ManagedObjectModel.Entity, _ kind: Kind) -> [[String]] {
         func paths(_ attributes: [AttributeDescription], _ prefix: [String]) -> [[String]] {
             attributes.flatMap { attribute -> [[String]] in
@@ -305,8 +305,7 @@ struct QueryGenerator {
         return paths(entity.attributes, [])
     }
 
-    /// The names of none, one or two to-one relationships, one after the other, and where they
-    /// lead.
+    /// Returns a path of up to two to-one relationships, and its destination.
     mutating func toOneSteps(
         _ entity: ManagedObjectModel.Entity
     ) -> (names: [String], entity: ManagedObjectModel.Entity) {
@@ -321,14 +320,14 @@ struct QueryGenerator {
         return (names, current)
     }
 
-    /// The path of a field of a kind, from the object itself.
+    /// Returns the path of a field of a kind, from the object itself.
     mutating func path(_ kind: Kind, _ entity: ManagedObjectModel.Entity) -> Expression? {
         let (names, end) = toOneSteps(entity)
         let fields = fields(of: end, kind)
         return fields.isEmpty ? nil : .keyPath(names + random.pick(fields))
     }
 
-    /// The path of a to-one relationship.
+    /// Returns the path of a to-one relationship.
     mutating func toOnePath(_ entity: ManagedObjectModel.Entity) -> Expression? {
         let (names, end) = toOneSteps(entity)
         let ends = end.relationships.filter { !$0.isToMany }
@@ -363,7 +362,7 @@ struct QueryGenerator {
         }
     }
 
-    /// The path of a field of a kind, perhaps through to-one relationships.
+    /// Returns the path of a field of a kind, possibly through to-one relationships.
     private mutating func field(_ kind: Kind, _ scope: Scope) -> Expression? {
         let start = start(scope)
         let (names, entity) = toOneSteps(start.entity)
@@ -378,7 +377,7 @@ struct QueryGenerator {
         let start = start(scope)
         var (names, entity) = toOneSteps(start.entity)
         var count = random.oneIn(5) ? 2 : 1
-        // So many that ways part and meet again.
+        // Long enough for paths to separate and meet again.
         if random.oneIn(12) { count = 3 + random.below(2) }
         for number in 0..<count {
             let toOnes = entity.relationships.filter { !$0.isToMany }
@@ -400,7 +399,7 @@ struct QueryGenerator {
         return (names, entity, start.path)
     }
 
-    /// Many objects, and their entity.
+    /// Returns an expression with several objects, and their entity.
     private mutating func objects(_ scope: Scope) -> (Expression, ManagedObjectModel.Entity)? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let list = path(names)
@@ -414,7 +413,7 @@ struct QueryGenerator {
         return (.subquery(list, variable: name, predicate(inner)), entity)
     }
 
-    /// Many values of a kind.
+    /// Returns an expression with several values of a kind.
     private mutating func values(_ kind: Kind, _ scope: Scope) -> Expression? {
         if random.oneIn(10) { return .aggregate((0..<random.below(4)).map { _ in scalar(kind, scope.deeper()) }) }
         if random.oneIn(4), let (objects, entity) = objects(scope) {
@@ -431,7 +430,7 @@ struct QueryGenerator {
         return path(names + [random.pick(["@unionOfObjects", "@distinctUnionOfObjects"])] + rest)
     }
 
-    /// `rel.@sum.price` and the like.
+    /// Returns an expression such as `rel.@sum.price`.
     private mutating func collected(_ kind: Kind, _ operators: [String], _ scope: Scope) -> Expression? {
         guard let (names, entity, path) = toManyPath(scope) else { return nil }
         let fields = fields(of: entity, kind)
@@ -440,7 +439,7 @@ struct QueryGenerator {
 
     // MARK: Scalars
 
-    /// An expression with one value of a kind.
+    /// Returns an expression with one value of a kind.
     mutating func scalar(_ kind: Kind, _ scope: Scope) -> Expression {
         let inner = scope.deeper()
         let isPlain = scope.depth <= 0 || random.below(5) < 3
@@ -489,7 +488,7 @@ struct QueryGenerator {
         }
     }
 
-    /// A whole number that is not a boolean.
+    /// Returns an integer that is not a boolean.
     private mutating func integer(_ scope: Scope) -> Expression {
         switch random.below(4) {
         case 0: return .constant(.int(random.pick(QueryValues.bigIntegers)))
@@ -513,7 +512,8 @@ struct QueryGenerator {
         }
     }
 
-    /// A date that is seen to be one: what is taken away from a null could be anything.
+    /// Returns an expression that is surely a date, because the type of a difference with null is
+    /// unknown.
     private mutating func time(_ scope: Scope) -> Expression {
         if random.oneIn(2), let field = field(.date, scope) { return field }
         return .constant(.date(Date(timeIntervalSinceReferenceDate: random.pick(QueryValues.seconds))))
@@ -534,7 +534,7 @@ struct QueryGenerator {
         return .constant(.objectID(ObjectID(random.pick(entities).name, key: Int64(1 + random.below(14)))))
     }
 
-    /// An object of a hierarchy, or none.
+    /// Returns an object of a hierarchy, or null.
     private mutating func object(_ root: Int, _ scope: Scope) -> Expression {
         let constant = objectConstant(root)
         guard random.oneIn(2) else { return constant }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import RoostCore
 internal import RoostQuery
 
-/// One type of store in a campaign: a store of the world with its indexes, and one without.
+/// One type of store in a campaign: a store of the world with indexes, and one without.
 struct QueryLane {
     let fixture: StoreFixture
     private let bench: Workbench
@@ -85,7 +85,7 @@ struct QueryLane {
         }
     }
 
-    /// The keys of the IDs that a store gives without records.
+    /// Returns the keys of the IDs that a store returns without records.
     private static func ids(_ request: RowRequest, _ snapshot: any StoreSnapshot) -> Answer {
         do throws(StoreError) {
             return .keys(try snapshot.objectIDs(request.fetchRequest).map(\.key))
@@ -99,8 +99,8 @@ struct QueryLane {
         throw Difference(subject: subject, expected: "\(expected)", actual: "\(actual)")
     }
 
-    /// Compares the answer with the expected one; optionally also the answer without indexes, and
-    /// the count.
+    /// Compares the answer with the expected one, and optionally also the answer without indexes
+    /// and the count.
     func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }
@@ -121,7 +121,7 @@ struct QueryLane {
         try expect("the IDs without indexes", Self.ids(request, plain), expected)
     }
 
-    /// Compares answers with each other, whatever they are: the laws that hold for every predicate.
+    /// Compares answers with each other, by laws that hold for every predicate.
     func compareRelated(_ request: RowRequest, salt: UInt64) throws {
         var all = request
         (all.fetchLimit, all.fetchOffset) = (nil, nil)
@@ -153,7 +153,7 @@ struct QueryLane {
         try compareText(predicate, request, whole: .keys(whole))
     }
 
-    /// A predicate that was printed and read again gives the same answer, and prints the same.
+    /// Requires that a predicate gives the same answer and text after it is printed and read again.
     private func compareText(
         _ predicate: FetchRequest.Predicate, _ request: RowRequest, whole: Answer
     ) throws {

@@ -18,7 +18,7 @@ struct QueryWorld: Sendable {
     }
 
     let model: ManagedObjectModel
-    /// The same model without fetch indexes: the same answers must come from scans.
+    /// The same model without fetch indexes, for the same answers by scans.
     let plainModel: ManagedObjectModel
     var objects: [Object] = []
     var links: [NamedLink] = []
@@ -44,7 +44,7 @@ struct QueryWorld: Sendable {
             for _ in 0..<count { keys[root, default: []].append((name, Int64(keys[root]?.count ?? 0) + 1)) }
         }
         for root in model.roots {
-            // Subentities are not side by side: the order of keys is another one than that of entities.
+            // Subentities are mixed, so that the order of keys differs from that of entities.
             let names = (keys[root] ?? []).map(\.0).shuffled(using: &random)
             for (index, name) in names.enumerated() {
                 let entity = try model.requireEntity(name)
@@ -64,7 +64,7 @@ struct QueryWorld: Sendable {
         var result: [String: Value] = [:]
         let unique = Set(entity.uniquenessConstraints.flatMap(\.attributes))
         for attribute in entity.attributes where !random.oneIn(5) {
-            // What must be unique is made of the key; a null is taken by any number.
+            // A unique value is computed from the key; any number of objects may have null.
             result[attribute.name] =
                 unique.contains(attribute.name)
                 ? values.unique(attribute.type, key) : values.stored(attribute, &random)
@@ -72,7 +72,7 @@ struct QueryWorld: Sendable {
         return result
     }
 
-    /// The objects of an entity and its subentities.
+    /// Returns the IDs of an entity and its subentities.
     func ids(of entity: Int) -> [ObjectID] {
         objects.map(\.id).filter { id in
             model.entity(id.entity).map { model.entities[entity].includes($0.number) } ?? false
@@ -85,7 +85,7 @@ struct QueryWorld: Sendable {
             for relationship in entity.relationships where !relationship.isToMany {
                 let targets = ids(of: relationship.destination)
                 guard !targets.isEmpty, !random.oneIn(4) else { continue }
-                // Few destinations have most of the sources; now and then one is not there.
+                // Few destinations have most of the sources, and a few do not exist.
                 var target = targets[min(random.below(targets.count), random.below(targets.count))]
                 if random.oneIn(25) { target = ObjectID(target.entity, key: 900 + Int64(random.below(3))) }
                 let name = relationship.name.name
@@ -120,7 +120,7 @@ struct QueryWorld: Sendable {
         return changes
     }
 
-    /// The contents for plain evaluation.
+    /// Returns the content for plain evaluation.
     func graph() throws -> PlainGraph {
         var store = ReferenceStore(model: model)
         try store.commit(try changes(for: model))
@@ -128,32 +128,33 @@ struct QueryWorld: Sendable {
     }
 }
 
-/// The model that random requests are asked of.
+/// The model of random requests.
 enum QueryModel {
-    /// The entities; which indexes they have follows from the generator.
+    private static let personAttributes: [AttributeDescription] = [
+        .init("name", type: .string), .init("nick", type: .string), .init("age", type: .integer16),
+        .init("mid", type: .integer32),
+        .init("big", type: .integer64), .init("height", type: .double), .init("weight", type: .float),
+        .init("balance", type: .decimal),
+        .init("born", type: .date), .init("ident", type: .uuid), .init("photo", type: .binaryData),
+        .init("site", type: .uri),
+        .init("flag", type: .boolean), .init("coded", type: .transformable), .init("ref", type: .objectID),
+        // Names that are words of the predicate language.
+        .init("first", type: .string), .init("in", type: .integer64),
+        .init(
+            "home", type: .composite,
+            elements: [
+                .init("street", type: .string), .init("number", type: .integer32),
+                .init(
+                    "position", type: .composite,
+                    elements: [.init("north", type: .double), .init("east", type: .double)]),
+            ]),
+    ]
+
+    /// Returns the entities, with indexes that the generator chooses.
     static func entities(hasConstraints: Bool, _ random: inout SeededGenerator) -> [EntityDescription] {
-        let person: [AttributeDescription] = [
-            .init("name", type: .string), .init("nick", type: .string), .init("age", type: .integer16),
-            .init("mid", type: .integer32),
-            .init("big", type: .integer64), .init("height", type: .double), .init("weight", type: .float),
-            .init("balance", type: .decimal),
-            .init("born", type: .date), .init("ident", type: .uuid), .init("photo", type: .binaryData),
-            .init("site", type: .uri),
-            .init("flag", type: .boolean), .init("coded", type: .transformable), .init("ref", type: .objectID),
-            // Words of the language, as names.
-            .init("first", type: .string), .init("in", type: .integer64),
-            .init(
-                "home", type: .composite,
-                elements: [
-                    .init("street", type: .string), .init("number", type: .integer32),
-                    .init(
-                        "position", type: .composite,
-                        elements: [.init("north", type: .double), .init("east", type: .double)]),
-                ]),
-        ]
-        return [
+        [
             EntityDescription(
-                "Person", attributes: person,
+                "Person", attributes: personAttributes,
                 relationships: [
                     .toOne("boss", to: "Person", inverse: "reports"), .toMany("reports", to: "Person", inverse: "boss"),
                     .toOne("department", to: "Department", inverse: "members"),

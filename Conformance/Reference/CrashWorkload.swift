@@ -2,8 +2,7 @@ internal import Foundation
 package import RoostCore
 internal import RoostMigration
 
-/// Transactions that depend only on their number, so that a store's contents show which of them
-/// happened.
+/// Transactions that depend only on their number, so that a store's content shows the last one.
 ///
 /// Transaction *n* inserts, updates, deletes, links and unlinks objects and records *n* in the
 /// metadata. A process that is killed anywhere must leave exactly the state after one of them.
@@ -49,7 +48,7 @@ package enum CrashWorkload {
             changes.delete(ObjectID("Everything", key: n - 20), version: 1)
             changes.delete(ObjectID("Indexed", key: n - 20), version: 1)
         }
-        // The number comes free in the transaction that takes it again.
+        // The unique number is released in the transaction that uses it again.
         if n > 25 { changes.delete(ObjectID("Account", key: n - 25), version: 1) }
         changes.userMetadata[numberKey] = .some(.int(n))
         return changes
@@ -75,23 +74,22 @@ package enum CrashWorkload {
             }
         }
 
-        /// Everything that a store must hold.
+        /// The content that a store must have.
         package var contents: StoreContents { reference.contents }
-        /// The digest it must have.
+        /// The digest that a store must have.
         package var digest: StoreDigest { reference.digest }
     }
 
-    /// The number of the last transaction that a store holds; 0 if none.
+    /// Returns the number of the last transaction of a store, or 0.
     package static func number(in metadata: StoreMetadata) -> Int64 {
         if case .int(let number)? = metadata.userMetadata[numberKey] { return number }
         return 0
     }
 
-    /// The number of the transaction whose state a snapshot shows, judged by its objects; nil if it
-    /// shows no such state.
+    /// Returns the number of the transaction whose state the objects of a snapshot show, or nil.
     ///
-    /// Cheap enough for readers that look at many snapshots: it reads tracks, nodes and links, not
-    /// the large values.
+    /// It is fast enough for many snapshots, because it reads tracks, nodes and links, and no large
+    /// values.
     package static func number(in snapshot: any StoreSnapshot) throws(StoreError) -> Int64? {
         let tracks = try snapshot.objects(of: "Track")
         guard let last = tracks.last?.id.key else { return try snapshot.count(FetchRequest("Account")) == 0 ? 0 : nil }

@@ -1,13 +1,14 @@
 internal import Foundation
 internal import RoostCore
 
-/// The arithmetic of decimals, digit by digit, as at school; results have 38 digits, rounded half
-/// away from zero.
+/// The arithmetic of decimals, digit by digit.
+///
+/// Results have 38 digits, rounded half away from zero.
 enum PlainDecimal {
-    /// The power of ten of the first digit in an array, the least significant one.
+    /// The power of ten of the first digit in an array, which is the least significant one.
     private static let leastExponent = -128
 
-    /// The sum of any number of decimals; nil where a decimal cannot hold it.
+    /// Returns the sum of decimals, or nil if it does not fit into a decimal.
     static func sum(_ numbers: [Decimal]) -> Decimal? {
         if numbers.contains(where: \.isNaN) { return .nan }
         var digits = Array(repeating: 0, count: 320)
@@ -25,7 +26,7 @@ enum PlainDecimal {
         return rounded(isNegative, digits, leastExponent)
     }
 
-    /// The product; nil where a decimal cannot hold it.
+    /// Returns the product, or nil if it does not fit into a decimal.
     static func product(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
@@ -37,7 +38,7 @@ enum PlainDecimal {
         return rounded(left.isNegative != right.isNegative, result, Int(left.exponent) + Int(right.exponent))
     }
 
-    /// The quotient by a number that is not zero; nil where a decimal cannot hold it.
+    /// Returns the quotient by a number that is not zero, or nil if it does not fit into a decimal.
     static func quotient(_ a: Decimal, _ b: Decimal) -> Decimal? {
         guard !a.isNaN, !b.isNaN else { return .nan }
         guard let left = DecimalNumber(a), let right = DecimalNumber(b) else { return nil }
@@ -56,10 +57,12 @@ enum PlainDecimal {
             left.isNegative != right.isNegative, quotient.reversed(), Int(left.exponent) - Int(right.exponent) - 80)
     }
 
-    /// The digits of a number, the least significant first.
+    /// Returns the digits of a number, the least significant first.
     private static func digits(_ number: UInt128) -> [Int] { "\(number)".reversed().compactMap(\.wholeNumberValue) }
 
-    /// Brings every digit to 0 … 9; false, and nothing is changed, where the number is below zero.
+    /// Carries until every digit is 0 … 9.
+    ///
+    /// Returns false, and changes nothing, if the number is negative.
     private static func carry(_ digits: inout [Int]) -> Bool {
         var (carried, carry) = (digits, 0)
         for index in carried.indices {

@@ -1,7 +1,6 @@
 internal import RoostCore
 
-/// The objects of a store and where their relationships lead, in dictionaries: what plain
-/// evaluation looks things up in.
+/// The objects of a store and the destinations of their relationships, for plain evaluation.
 struct PlainGraph {
     /// One object with its decoded values.
     struct Object {
@@ -11,7 +10,7 @@ struct PlainGraph {
     }
 
     let model: ManagedObjectModel
-    /// By the number of the root entity, then by key.
+    /// The objects by the number of the root entity, then by key.
     private var objects: [Int: [Int64: Object]] = [:]
     /// The destinations by the number of a to-many relationship, then by the source's key, in
     /// order.
@@ -31,7 +30,7 @@ struct PlainGraph {
         }
     }
 
-    /// Objects without links.
+    /// Creates a graph of objects without links.
     init(model: ManagedObjectModel, _ list: [(id: ObjectID, values: [String: Value])]) throws(StoreError) {
         self.model = model
         for (id, values) in list {
@@ -73,7 +72,7 @@ struct PlainGraph {
         return found.mapValues { list in list.sorted { $0 < $1 }.compactMap { targets[$0.key]?.id } }
     }
 
-    /// The object that an ID finds: by hierarchy and key.
+    /// Returns the object of an ID, by hierarchy and key.
     func object(_ id: ObjectID) -> Object? {
         model.entity(id.entity).flatMap { objects[$0.root]?[id.key] }
     }
@@ -83,7 +82,7 @@ struct PlainGraph {
         destinations[relationship.number]?[id.key] ?? []
     }
 
-    /// The objects that a request asks for before its predicate, by key.
+    /// Returns the objects of a request before its predicate, by key.
     func objects(of entity: ManagedObjectModel.Entity, includingSubentities: Bool) -> [Object] {
         (objects[entity.root] ?? [:]).values
             .filter { includingSubentities ? entity.includes($0.entity.number) : $0.entity.number == entity.number }

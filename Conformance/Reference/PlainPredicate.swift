@@ -3,8 +3,7 @@ internal import RoostCore
 internal import RoostPredicates
 internal import RoostQuery
 
-/// A second definition of predicate and expression semantics, as plain as possible, over decoded
-/// values.
+/// A second, simple definition of predicate and expression semantics on decoded values.
 ///
 /// The checks compare stores with it; it shares no code with the evaluator that engines use. It
 /// assumes well-formed requests, and evaluates even requests that stores must refuse.
@@ -14,7 +13,7 @@ struct PlainPredicate {
         case one(Value)
         case many([Value])
 
-        /// The values; one counts as a list of one.
+        /// The values, as a list even for one value.
         var all: [Value] {
             switch self {
             case .one(let value): [value]
@@ -22,7 +21,7 @@ struct PlainPredicate {
             }
         }
 
-        /// The value, where there is one.
+        /// The value, or null for a list.
         var single: Value { if case .one(let value) = self { value } else { .null } }
     }
 
@@ -38,7 +37,7 @@ struct PlainPredicate {
 
     let graph: PlainGraph
     let text: PlainText
-    /// The time that `now()` gives.
+    /// The time that `now()` returns.
     let now: Date
     private let values: PlainValue
     /// The functions that the program registered.
@@ -54,7 +53,7 @@ struct PlainPredicate {
 
     // MARK: Predicates
 
-    /// Whether an object meets the predicate.
+    /// Returns whether an object meets the predicate.
     func matches(_ predicate: FetchRequest.Predicate, _ scope: Scope) throws(StoreError) -> Bool {
         switch predicate {
         case .constant(let truth): return truth
@@ -113,7 +112,7 @@ struct PlainPredicate {
         _ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options, _ isWanted: (Int) -> Bool
     ) -> Bool { values.order(left, right, options).map(isWanted) ?? false }
 
-    /// A test of two texts that were folded before; false where one is null.
+    /// Returns the result of a test of two folded texts, or false if one is null.
     private func test(
         _ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options, _ body: (String, String) -> Bool
     ) -> Bool {
@@ -130,7 +129,7 @@ struct PlainPredicate {
 
     // MARK: Expressions
 
-    /// The value, or the values, that an expression has for an object.
+    /// Returns the value or the values of an expression for an object.
     func value(_ expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Result {
         switch expression {
         case .constant(let value): return .one(value)
@@ -191,7 +190,7 @@ struct PlainPredicate {
         values.equal(a, b, []) || PlainValue.isNaN(a) && PlainValue.isNaN(b)
     }
 
-    /// Each value once, where it is first.
+    /// Returns each value once, at its first position.
     private func once(_ list: [Value]) -> [Value] {
         var result: [Value] = []
         for value in list where !result.contains(where: { same($0, value) }) { result.append(value) }
@@ -238,8 +237,7 @@ struct PlainPredicate {
         return value
     }
 
-    /// The number of the entity that an expression's objects belong to; nil where it has no
-    /// objects.
+    /// Returns the number of the entity of an expression's objects, or nil if it has no objects.
     private func entity(of expression: FetchRequest.Expression, _ scope: Scope) throws(StoreError) -> Int? {
         switch expression {
         case .evaluatedObject: return scope.entity

@@ -16,7 +16,7 @@ struct PlainRows {
         .sum, .count, .minimum, .maximum, .average, .median, .mode, .standardDeviation,
     ]
 
-    /// The values of each row, in the order of the columns.
+    /// Returns the values of each row in the order of the columns.
     func rows(_ request: RowRequest) throws(StoreError) -> [[Value]] {
         let entity = try graph.model.requireEntity(request.entity)
         var members: [PlainPredicate.Scope] = []
@@ -76,8 +76,9 @@ struct PlainRows {
         return Array(result.dropFirst(request.fetchOffset ?? 0).prefix(request.fetchLimit ?? .max))
     }
 
-    /// A value in which objects are named by the roots of their hierarchies, as keys are those of a
-    /// hierarchy.
+    /// Returns a value in which objects are named by the roots of their hierarchies.
+    ///
+    /// Keys are unique in a hierarchy.
     private func named(_ value: Value) -> Value {
         switch value {
         case .objectID(let id):
@@ -88,7 +89,7 @@ struct PlainRows {
         }
     }
 
-    /// Whether rows are equal: null and null, NaN and NaN, both zeros.
+    /// Returns whether rows are equal: null equals null, NaN equals NaN, and both zeros are equal.
     static func areSame(_ left: [Value], _ right: [Value]) -> Bool {
         left.count == right.count && zip(left, right).allSatisfy { isSame($0, $1) }
     }
@@ -100,8 +101,9 @@ struct PlainRows {
             || PlainValue.order(left, right) == 0
     }
 
-    /// The objects by equal values, in the order of the first of each; of no properties, one group
-    /// of all.
+    /// Returns groups of objects with equal values, in the order of their first objects.
+    ///
+    /// Without properties there is one group.
     private func groups(
         _ members: [PlainPredicate.Scope], by properties: [FetchRequest.Expression]
     ) throws(StoreError) -> [[PlainPredicate.Scope]] {
@@ -119,7 +121,7 @@ struct PlainRows {
         return groups.map(\.members)
     }
 
-    /// Whether an expression has an aggregate over objects in it.
+    /// Returns whether an expression contains an aggregate over objects.
     private func hasAggregate(_ expression: FetchRequest.Expression, _ entity: Int) throws(StoreError) -> Bool {
         guard case .function(let function, let arguments) = expression else { return false }
         if try isAggregate(function, arguments, entity) { return true }
@@ -127,7 +129,7 @@ struct PlainRows {
         return false
     }
 
-    /// Functions over many values are aggregates of what has one value for each object.
+    /// Returns whether a function over several values is an aggregate of one value per object.
     private func isAggregate(
         _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ entity: Int
     ) throws(StoreError) -> Bool {
@@ -139,7 +141,7 @@ struct PlainRows {
         }
     }
 
-    /// The value of a column for a group: parts of it become constants, until it is one.
+    /// Returns the value of a column for a group, by replacing its parts with constants.
     private func value(
         _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], _ entity: Int,
         _ request: RowRequest, _ columns: [Value]

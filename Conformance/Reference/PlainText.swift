@@ -13,7 +13,7 @@ final class PlainText {
     private var foldings: [Folding: String] = [:]
     private var patterns: [Folding: NSRegularExpression] = [:]
 
-    /// The text without what `[c]` and `[d]` leave out of account.
+    /// Returns the text without the differences that `[c]` and `[d]` ignore.
     func folded(_ text: String, _ options: FetchRequest.Comparison.Options) -> String {
         let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
         guard !options.isEmpty else { return text }
@@ -27,16 +27,16 @@ final class PlainText {
         return result
     }
 
-    /// Whether `part` occurs in `text`, code point by code point.
+    /// Returns whether `part` occurs in `text`, by code points.
     static func contains(_ text: String, _ part: String) -> Bool {
         let (text, part) = (Array(text.unicodeScalars), Array(part.unicodeScalars))
         guard part.count <= text.count else { return false }
         return (0...text.count - part.count).contains { text[$0...].starts(with: part) }
     }
 
-    /// Whether the whole text fits a pattern with `*`, `?` and `\`.
+    /// Returns whether the whole text matches a pattern with `*`, `?` and `\`.
     ///
-    /// A table, pattern by text: true where so much of the one fits so much of the other.
+    /// It fills a table of pattern by text, which is true where two prefixes match.
     static func like(_ text: String, _ pattern: String) -> Bool {
         enum Part {
             case run, one, scalar(Unicode.Scalar)
@@ -67,14 +67,14 @@ final class PlainText {
         return fits[characters.count]
     }
 
-    /// Whether the whole text matches a regular expression; false for one that is none.
+    /// Returns whether the whole text matches a regular expression; false for an invalid one.
     func matches(_ text: String, _ pattern: String, _ options: FetchRequest.Comparison.Options) -> Bool {
         let folding = options.intersection(.diacriticInsensitive)
         let (text, pattern) = (folded(text, folding), folded(pattern, folding))
         let key = Folding(text: Array(pattern.utf8), options: options.rawValue)
         if patterns[key] == nil {
             let options: NSRegularExpression.Options = options.contains(.caseInsensitive) ? [.caseInsensitive] : []
-            // By itself first: brackets around it could make a whole of what is none.
+            // Compiled alone first: parentheses around it could make an invalid expression valid.
             guard (try? NSRegularExpression(pattern: pattern, options: options)) != nil else { return false }
             patterns[key] = try? NSRegularExpression(pattern: "(?:\(pattern))\\z", options: options)
         }
@@ -82,8 +82,8 @@ final class PlainText {
         return patterns[key]?.firstMatch(in: text, options: [.anchored], range: range)?.range == range
     }
 
-    /// Folded text with runs of digits as numbers, then text in which only case is folded, then
-    /// code points.
+    /// Compares folded text with runs of digits as numbers, then text with folded case, then code
+    /// points.
     func localizedStandardOrder(_ a: String, _ b: String) -> Int {
         let both: FetchRequest.Comparison.Options = [.caseInsensitive, .diacriticInsensitive]
         let order = Self.order(Self.parts(folded(a, both)), Self.parts(folded(b, both)))
@@ -122,7 +122,8 @@ final class PlainText {
                 case (.digits(let a), .digits(let b)):
                     a.count == b.count ? PlainValue.order(a, b) : (a.count < b.count ? -1 : 1)
                 case (.scalar(let a), .scalar(let b)): a == b ? 0 : (a < b ? -1 : 1)
-                // Compared with another character, a number sorts by its first digit; no such character is between ASCII digits.
+                // A number sorts by its first digit against other characters. No such character is
+                // between ASCII digits.
                 case (.digits, .scalar(let b)): b > 0x39 ? -1 : 1
                 case (.scalar(let a), .digits): a < 0x30 ? -1 : 1
                 }

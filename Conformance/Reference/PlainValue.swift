@@ -8,7 +8,9 @@ struct PlainValue {
 
     init(model: ManagedObjectModel, text: PlainText) { (self.model, self.text) = (model, text) }
 
-    /// Two nulls are equal; NaN equals nothing; objects are equal by hierarchy and key.
+    /// Returns whether two values are equal.
+    ///
+    /// Two nulls are equal, NaN equals nothing, and objects are equal by hierarchy and key.
     func equal(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Bool {
         if left.isNull || right.isNull { return left.isNull && right.isNull }
         if let a = left.plainText, let b = right.plainText {
@@ -23,7 +25,7 @@ struct PlainValue {
         }
     }
 
-    /// −1, 0 or 1; nil where two values have no order.
+    /// Returns −1, 0 or 1, or nil if two values have no order.
     func order(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int? {
         if let a = left.plainText, let b = right.plainText {
             let (a, b) = (text.folded(a, options), text.folded(b, options))
@@ -33,8 +35,9 @@ struct PlainValue {
         return Self.order(left, right)
     }
 
-    /// −1, 0 or 1 by code point, number or byte; nil where two values have no order: nulls, NaN,
-    /// values of different kinds.
+    /// Returns −1, 0 or 1 by code point, number or byte.
+    ///
+    /// Returns nil if two values have no order: nulls, NaN, values of different kinds.
     static func order(_ left: Value, _ right: Value) -> Int? {
         if let a = left.plainText, let b = right.plainText { return order(Array(a.utf8), Array(b.utf8)) }
         switch (left, right) {
@@ -47,7 +50,7 @@ struct PlainValue {
         }
     }
 
-    /// A total order: null before everything, NaN after every number.
+    /// Returns the total order of two values: null before everything, NaN after every number.
     static func rank(_ left: Value, _ right: Value) -> Int {
         let (a, b) = (place(left), place(right))
         return a == b ? (a == 1 ? order(left, right) ?? 0 : 0) : (a < b ? -1 : 1)
@@ -55,7 +58,7 @@ struct PlainValue {
 
     private static func place(_ value: Value) -> Int { value.isNull ? 0 : (isNaN(value) ? 2 : 1) }
 
-    /// Whether a value is not a number, though of a type of numbers.
+    /// Returns whether a value is NaN.
     static func isNaN(_ value: Value) -> Bool {
         switch value {
         case .double(let number): number.isNaN

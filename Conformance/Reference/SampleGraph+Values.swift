@@ -75,12 +75,13 @@ extension SampleGraph {
             relationships: [.toOne("relative", to: "Party"), .toMany("picks", to: "Track")]),
     ]
 
-    /// A value for every stored attribute of an entity, at random or at a limit of its type.
+    /// Returns a value for every stored attribute of an entity, at random or at a limit of its
+    /// type.
     ///
     /// - Parameters:
     ///   - entity: The entity; relationships get no value.
-    ///   - random: Where chance comes from.
-    ///   - nullOneIn: One in how many values is null; nil for none.
+    ///   - random: The random number generator.
+    ///   - nullOneIn: The average number of values for each null; nil for no nulls.
     /// - Returns: The values by name; nulls are left out.
     package static func randomValues(
         for entity: ManagedObjectModel.Entity, using random: inout SeededGenerator, nullOneIn: Int?
@@ -138,7 +139,7 @@ extension SampleGraph {
         }
     }
 
-    /// Any bits one time in two: NaNs with payloads, denormals and all.
+    /// Returns any bits in half of the cases: NaNs with payloads and denormals too.
     private static func randomDouble(_ random: inout SeededGenerator) -> Double {
         random.oneIn(2)
             ? Double(bitPattern: random.next())
@@ -170,7 +171,7 @@ extension SampleGraph {
             ))
     }
 
-    /// Words that are not all ASCII, not all normalized and not all words.
+    /// Texts in and beyond ASCII, normalized and not, including texts that are not words.
     private static let vocabulary = [
         "blue", "river", "night", "Straße", "café", "cafe\u{301}", "золото", "夜", "音楽", "🎷", "👩🏽‍🎤", "love", "Ångström",
         "שיר", "أغنية", "a\u{0}b", "'quoted'",

@@ -1,30 +1,34 @@
 internal import Foundation
 package import RoostCore
 
-/// A music library out of a seed: artists, albums, tracks, playlists, genres, listeners, and
-/// specimens of every attribute type.
+/// A music library that a seed generates: artists, albums, tracks, playlists, genres, listeners,
+/// and specimens of every attribute type.
 ///
-/// Every object is a function of the seed and its key, so a library of any size is made batch by
-/// batch in constant memory, twice the same. It has everything a store must carry over:
-/// inheritance, composites, ordered and unordered many-to-many relationships, one that is its own
-/// inverse, one without inverse, ordered and unordered to-many ones that follow from to-one ones.
+/// Every object is a function of the seed and its key. So a library of any size is generated batch
+/// by batch in constant memory, and is always the same. It has every feature that a copy must
+/// keep:
+///
+/// - inheritance and composites
+/// - ordered and unordered many-to-many relationships
+/// - a relationship that is its own inverse, and one without inverse
+/// - ordered and unordered to-many relationships with a to-one inverse
 package struct SampleGraph: Sendable {
     /// The seed of all content.
     package let seed: UInt64
     /// The number of objects.
     package let objectCount: Int
-    /// The model, built.
+    /// The model of the library.
     package let model: ManagedObjectModel
     private let counts: Counts
 
-    /// Describes a library of about the usual proportions; 10 objects is the least.
+    /// Creates the description of a library with typical proportions and at least 10 objects.
     ///
     /// - Parameters:
-    ///   - seed: What everything follows from.
-    ///   - objectCount: How many objects there are.
-    ///   - hasConstraints: Whether the model has uniqueness constraints, which the objects keep in
-    ///     any case.
-    /// - Throws: What building the model throws.
+    ///   - seed: The seed of all content.
+    ///   - objectCount: The number of objects.
+    ///   - hasConstraints: Whether the model has uniqueness constraints. The objects satisfy them
+    ///     in any case.
+    /// - Throws: Errors of creating the model.
     package init(seed: UInt64, objectCount: Int, hasConstraints: Bool = true) throws(StoreError) {
         self.seed = seed
         self.objectCount = max(10, objectCount)
@@ -54,7 +58,7 @@ package struct SampleGraph: Sendable {
         do throws(StoreError) { return .success(try makeModel()) } catch { return .failure(error) }
     }()
 
-    /// A generator for one object: another one for each entity and key.
+    /// Returns the generator of one object, which depends on its entity and key.
     private func generator(_ salt: UInt64, _ key: Int64) -> SeededGenerator {
         var generator = SeededGenerator(
             seed: seed ^ (salt &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: key) &* 0xD6E8_FEB8_6659_FD93)
@@ -64,8 +68,7 @@ package struct SampleGraph: Sendable {
 
     // MARK: Streams
 
-    /// Gives all records in batches, ascending keys within a hierarchy, one hierarchy after the
-    /// other.
+    /// Calls `body` with all records in batches, hierarchy by hierarchy, by ascending key.
     package func forEachRecordBatch(_ body: (RecordBatch) throws -> Void) throws {
         var batch = RecordBatch(model: model)
         let hierarchies: [(Int, (Int64) throws(StoreError) -> (EntityName, [String: Value]))] = [
@@ -86,7 +89,7 @@ package struct SampleGraph: Sendable {
         if !batch.isEmpty { try body(batch) }
     }
 
-    /// Gives all links in batches; no link comes twice.
+    /// Calls `body` with all links in batches, each link once.
     package func forEachLinkBatch(_ body: (LinkBatch) throws -> Void) throws {
         let streams: [(RelationshipName, Int, (Int64) -> [Link])] = [
             (RelationshipName("Playlist", name: "tracks"), counts.playlists, playlistTracks),
@@ -109,7 +112,7 @@ package struct SampleGraph: Sendable {
         }
     }
 
-    /// The digest of a store that holds the library and nothing else.
+    /// The digest of a store with only the library.
     package var digest: StoreDigest {
         get throws {
             var tally = StoreTally(model: model)
@@ -121,7 +124,7 @@ package struct SampleGraph: Sendable {
 
     // MARK: Filling a store
 
-    /// Loads the library into a store made with ``model``; gives the tally of the whole store.
+    /// Loads the library into a store with ``model``, and returns the tally of the whole store.
     @discardableResult
     package func load(into store: any PersistentStore) throws -> StoreTally {
         let loader = try store.bulkLoader(BulkLoadOptions())
@@ -135,7 +138,7 @@ package struct SampleGraph: Sendable {
         }
     }
 
-    /// Writes the library into a store by commits of at most so many objects or links each.
+    /// Writes the library into a store by commits with at most this number of objects or links.
     package func commit(into store: any PersistentStore, objectsPerCommit: Int) throws {
         precondition(objectsPerCommit > 0, "a commit needs at least one object")
         var changes = ChangeSet(model: store.model)

@@ -141,7 +141,7 @@ extension GraphCheck {
                 let object = try require(try other.existingObject(with: id) as? Everything, "an object")
                 let property = try require(typedProperties.first { $0.name == name }, "a property")
                 try expectEqual(property.get(object), value, "'\(name)' in another context")
-                // The second change is in a row that has all its other values.
+                // The second change is in a row with values in all other attributes.
                 property.set(object, .null)
                 try expectEqual(object[name], .null, "'\(name)' set to null")
                 property.set(object, value)
@@ -249,7 +249,7 @@ extension GraphCheck {
         },
     ]
 
-    /// An attribute by name and by type.
+    /// An attribute with access by name and by type.
     private struct TypedProperty: Sendable {
         let name: String
         let values: [Value]

@@ -4,10 +4,10 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// A person who two contexts change: the row is A/10.
+    /// A person with the name A and the salary 10, which two contexts change.
     private struct Salary {
         let container: PersistentContainer
-        /// This context, and its person.
+        /// The context of the check.
         let context: ManagedObjectContext
         let person: Person
         let bench: GraphBench
@@ -30,7 +30,7 @@ extension GraphCheck {
             try bench.change(container) { other in try body(try other.existingObject(person.id), other) }
         }
 
-        /// The stored name and salary.
+        /// Returns the stored name and salary.
         func stored() throws -> [Value?] {
             let values = try bench.storedValues(person.objectID, in: container)
             return [values?["name"], values?["salary"]]
@@ -380,7 +380,7 @@ extension GraphCheck {
             try expectError(.constraintViolation, in: "a save of two new objects with one value") { try context.save() }
             context.delete(twins[0])
             try context.save()
-            // A unique value of an object that the same save deletes is free.
+            // A save may use a unique value of an object that it deletes.
             context.delete(accounts[0])
             accounts[1]["email"] = "b"
             try context.save()

@@ -5,7 +5,7 @@ internal import RoostPredicates
 internal import RoostQuery
 
 extension GraphCheck {
-    /// The edges of other groups: what happens at their limits and together.
+    /// Edge cases of other groups, and of their combinations.
     static let edges: [GraphCheck] = [
         GraphCheck(
             "identity.temporary-unavailable",
@@ -156,7 +156,7 @@ extension GraphCheck {
                     try expectEqual(old, "abc", "the order of the old members in \(list)")
                 }
             }
-            // Between members of equal or close places.
+            // Insertions between members with equal or close places.
             let context = container.makeContext()
             for place in [1, 2, 5] { try change(context, "m\(place)", at: place) }
             let expected = try titles(context)
@@ -374,7 +374,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "save.inserts-and-deletes-in-hooks",
-            "What willSave inserts and deletes is part of the same save.", .apple
+            "Objects that willSave inserts and deletes are a part of the same save.", .apple
         ) { bench in
             let container = try bench.makeContainer()
             try bench.change(container) { (try $0.insert() as Genre).name = "old" }

@@ -198,7 +198,7 @@ extension GraphCheck {
                 page.append(genre)
                 try expectEqual(genre.name, "genre 1120", "the name of the 120th")
             }
-            try expectEqual(counts, .init(readCount: 1, recordCount: 50), "what the access read")
+            try expectEqual(counts, .init(readCount: 1, recordCount: 50), "the reads of the access")
             let rest = try meter.counting {
                 for index in 100..<150 {
                     let genre = try require(pages[index], "an object")

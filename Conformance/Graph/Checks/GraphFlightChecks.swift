@@ -129,7 +129,7 @@ extension GraphCheck {
             second = try context.insert()
         }
         try expect(context.hasChanges, "changes are pending")
-        try expect(albums[0].isUpdated && albums[2].isUpdated, "what changed meanwhile is pending")
+        try expect(albums[0].isUpdated && albums[2].isUpdated, "changes made meanwhile are pending")
         try expectEqual(albums.map(\.title), ["both", "first", "during"], "the titles")
         try expectEqual([albums[1].isUpdated, first.isInserted], [fails, fails], "whether the rest is pending")
         try expectEqual(second?.isInserted, true, "whether an object that was inserted meanwhile is pending")
@@ -155,7 +155,7 @@ extension GraphCheck {
         tracks[2].tags.insert(tags[0])
         tracks[3].tags.insert(tags[1])
         try await flight.save(context) {
-            // There and back, which must hold if the save fails, too.
+            // Removed and added again, which must also be correct if the save fails.
             tracks[3].tags.remove(tags[1])
             tracks[3].tags.insert(tags[1])
             albums[1].artist = artists[1]
@@ -210,7 +210,7 @@ extension GraphCheck {
             for playlist in playlists { playlist.tracks.append(track) }
         }
         try await flight.save(context) {
-            // Only moved; removed and added; added where nothing was changed before.
+            // A move, a removal with an insertion, and an insertion into an unchanged relationship.
             albums[0].tracks.move(from: 3, to: 0)
             playlists[0].tracks.move(from: 3, to: 0)
             playlists[1].tracks.remove(tracks[1])

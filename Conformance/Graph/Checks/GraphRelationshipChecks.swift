@@ -558,7 +558,7 @@ extension GraphCheck {
             try expectEqual(try titles(extras, condition), ["c", "b"], "the members that meet a condition")
             try expectEqual(try titles(tagged, condition), ["c", "b"], "the members with a to-many inverse")
             try expectEqual(try assets.fetch().map(\.objectID), [image.objectID], "the members of subentities")
-            // Nothing but a link changes, and no record of its ends.
+            // Only a link changes, and no record of its ends.
             let second = container.makeContext()
             let own = try second.existingObject(with: shelf.objectID)
             var ownExtras = try own.objects("extras")
@@ -571,7 +571,7 @@ extension GraphCheck {
             try expectEqual(
                 try second.count(FetchRequest("Shelf", where: try .init(format: "extras.@count == 3"))), 1,
                 "the shelves with three tracks")
-            // Nothing of this is saved.
+            // None of these changes is saved.
             extras.remove(tracks[2])
             extras.insert(tracks[3])
             tagged.insert(tracks[3])

@@ -6,11 +6,11 @@ internal import RoostStores
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Events, and the differences that results make of them.
+    /// Events, and the differences that results report for them.
     static let resultsOfEvents: [GraphCheck] = [
         GraphCheck(
             "results.delete-and-insert",
-            "A delete and an insert of one event are both in its difference. An object that is inserted and deleted in one event is in none.",
+            "A delete and an insert of one event are both in its difference. An object that is inserted and deleted in one event is in no difference.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -108,7 +108,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.cascade",
-            "What a delete rule deletes leaves a result in the difference of the delete, and an undo brings all of it back in one difference.",
+            "Objects that a delete rule deletes leave a result in the difference of the delete. An undo returns all of them in one difference.",
             .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -169,7 +169,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.several",
-            "All results of a context hear of an event, each of its own part, and one that ends leaves the others as they are.",
+            "All results of a context follow an event, each its own part. A result that ends leaves the others unchanged.",
             .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -231,7 +231,7 @@ extension GraphCheck {
             new.name = "Carl"
             context.processPendingChanges()
             try expectEqual(
-                changes.flatMap { $0.inserted + $0.deleted }.map(\.id), [], "what came and left before the save")
+                changes.flatMap { $0.inserted + $0.deleted }.map(\.id), [], "the changes before the save")
             try expectEqual(controller.sections.flatMap { Array($0) }, ids, "the result before the save")
             changes = []
             try context.save()
@@ -244,7 +244,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.conflict",
-            "What a merge policy takes from the store is in the result after the save.", .roost
+            "After a save, the result has the values that a merge policy takes from the store.", .roost
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
             context.mergePolicy = .mergeByPropertyStoreTrump
@@ -269,7 +269,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.failed-save",
-            "A save that fails leaves a result as it was, and what is changed then to make it succeed is followed.",
+            "A failed save leaves a result as it was, and later changes that make the save succeed are followed.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()
@@ -299,7 +299,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.refresh-all",
-            "Refreshing all objects reports what another context changed. Changes that are not saved stay, and objects with the same values are in no difference.",
+            "Refreshing all objects reports the changes of another context. Unsaved changes stay, and objects with the same values are in no difference.",
             .both
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -332,15 +332,17 @@ extension GraphCheck {
             first.plays = -5
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.inserted, [item(albums[3], 0, 0)], "what came at the first edge")
-            try expectEqual(change.deleted, [item(albums[6], 0, 2)], "what left at the last edge")
+            try expectEqual(change.inserted, [item(albums[3], 0, 0)], "the objects that entered at the first edge")
+            try expectEqual(change.deleted, [item(albums[6], 0, 2)], "the objects that left at the last edge")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             context.delete(first)
             context.delete(albums[0])
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "what left")
-            try expectEqual(change.inserted, [item(albums[6], 0, 1), item(albums[7], 0, 2)], "what came")
+            try expectEqual(
+                change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "the objects that left")
+            try expectEqual(
+                change.inserted, [item(albums[6], 0, 1), item(albums[7], 0, 2)], "the objects that entered")
             albums[11].plays = 100
             albums[10].rating = 1
             context.processPendingChanges()
@@ -351,8 +353,8 @@ extension GraphCheck {
             albums[5].plays = 200
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted, [item(albums[5], 0, 0)], "what moved out of the window")
-            try expectEqual(change.inserted, [item(albums[8], 0, 2)], "what took its place")
+            try expectEqual(change.deleted, [item(albums[5], 0, 0)], "the objects that moved out of the window")
+            try expectEqual(change.inserted, [item(albums[8], 0, 2)], "the objects that replaced it")
             for album in albums[6...] { context.delete(album) }
             context.processPendingChanges()
             try expectEqual(list.controller.objects, [albums[5]], "the rest is less than the window")
@@ -404,7 +406,7 @@ extension GraphCheck {
                 context.processPendingChanges()
                 for window in [list, page] {
                     let entries = window.changes.reduce(0) { $0 + $1.entryCount }
-                    // Each object that changed can push one over each edge.
+                    // Each changed object can move one object over each edge.
                     try expect(
                         entries <= 3 * changed.count, "the entries of event \(round)", otherwise: "\(entries)")
                     let own = Set(window.changes.flatMap { $0.moved + $0.updated }.map(\.id))
@@ -417,7 +419,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.batch-order",
-            "A batch update of what a result is sorted and divided by moves the objects, in a window too.", .both
+            "A batch update of sort keys and section values moves the objects of a result, also in a window.", .both
         ) { bench in
             let (container, context, albums) = try makeAlbums(bench, count: 10)
             context.mergesChangesAutomatically = true
@@ -435,8 +437,10 @@ extension GraphCheck {
             try expectEqual(
                 change.moved, [move(albums[0], (0, 0), (1, 0)), move(albums[1], (0, 1), (1, 1))], "the moved objects")
             let edges = try window.takeChange()
-            try expectEqual(edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "what left the window")
-            try expectEqual(edges.inserted.map(\.id), [albums[3], albums[4]].map(\.objectID), "what filled it")
+            try expectEqual(
+                edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "the objects that left the window")
+            try expectEqual(
+                edges.inserted.map(\.id), [albums[3], albums[4]].map(\.objectID), "the objects that filled it")
             try container.execute(BatchDeleteRequest(FetchRequest("Album", where: "year == 1980")))
             context.processPendingChanges()
             try expectEqual(try years.takeChange().deletedSections, [1], "the deleted section")
@@ -447,7 +451,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.other-opening",
-            "A result follows what a context of another opening of the store saves.", .roost,
+            "A result follows the saves of a context of another opening of the store.", .roost,
             needs: [.multipleProcesses, .persistence]
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -462,7 +466,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store that records no generations does not show that it changed.
+            // A store without recorded generations does not show changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             try expectEqual(list.controller.objects.map(\.name), ["Carl", "Carol", "Zoe"], "the names")
             let change = try list.takeChange()
@@ -473,7 +477,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.totals-null",
-            "Sums leave nulls out, follow values that become null and that are none any more, and are those of no object in the end.",
+            "Sums ignore nulls, follow values to null and back, and end with the sums of no object.",
             .roost
         ) { bench in
             let context = try bench.makeContainer().makeContext()

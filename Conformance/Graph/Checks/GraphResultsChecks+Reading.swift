@@ -6,11 +6,11 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Windows, orders and predicates that need other objects.
+    /// Windows, orders and predicates that depend on related objects.
     static let resultsWithRelationships: [GraphCheck] = [
         GraphCheck(
             "results.limit",
-            "A result with a limit has the first objects: what comes before its edge pushes others out, and what leaves is replaced.",
+            "A result with a limit has the first objects: objects that enter displace the last ones, and objects that leave are replaced.",
             .roost
         ) { bench in
             let (container, context, albums) = try makeAlbums(bench, count: 12)
@@ -38,7 +38,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.offset",
-            "A result with an offset follows what moves over both of its edges, and another window can be shown: only what comes and leaves is reported.",
+            "A result with an offset follows moves over both edges. Showing another window reports only the objects that enter and leave.",
             .roost
         ) { bench in
             let (_, context, albums) = try makeAlbums(bench, count: 12)
@@ -109,7 +109,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.related-order",
-            "An order and sections along relationships follow changes of the related objects: what only those move is reported as moved, and the rest is not.",
+            "Orders and sections along relationships follow changes of related objects. Only objects that move because of them are reported, as moved.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -236,7 +236,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.nested",
-            "The program sees the new result when it is called, also if it changes objects and ends the event then; that is reported afterwards.",
+            "A call of the program shows the new result, even if the program changes objects and ends the event then. Those changes are reported afterwards.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)

@@ -3,7 +3,7 @@ internal import RoostGraph
 internal import RoostQuery
 
 extension GraphCheck {
-    /// Sections and orders of results that follow.
+    /// Sections and orders of results that follow changes.
     static let resultsInOrder: [GraphCheck] = [
         GraphCheck(
             "results.null-section",
@@ -205,7 +205,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.subentity-sections",
-            "Objects of several subentities are in one order and in common sections. An entity without its subentities follows its own objects alone.",
+            "Objects of several subentities have one order and common sections. A result without subentities follows only the entity's own objects.",
             .both
         ) { bench in
             let context = try bench.makeContainer().makeContext()

@@ -163,12 +163,13 @@ extension GraphCheck {
             }
             try expectEqual(counts.readCount, 0, "the reads of the store")
             try expectEqual(try list.takeChange().entryCount, 3, "the objects of the difference")
-            try expectEqual(try window.takeChange().deleted.map(\.id), [objects[1].objectID], "what left the window")
+            try expectEqual(
+                try window.takeChange().deleted.map(\.id), [objects[1].objectID], "the objects that left the window")
             try list.expectFetched()
             try window.expectFetched()
         },
         GraphCheck(
-            "results.undo", "Undo and redo are events like others: controllers report what they change.", .both
+            "results.undo", "Undo and redo are events: controllers report their changes.", .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             let undo = UndoStack()
@@ -193,7 +194,7 @@ extension GraphCheck {
             try list.expectFetched()
         },
         GraphCheck(
-            "results.rollback", "A rollback reports what it takes back, and nothing of other objects.", .both
+            "results.rollback", "A rollback reports the changes that it reverts, and no other objects.", .both
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
             let list = try FollowedList(Fetch<Person>(sortedBy: ["name"]), in: context)
@@ -213,7 +214,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.reset",
-            "After a reset the controller has fetched again, and reports what the discarded changes had changed.",
+            "After a reset, the controller has fetched again and reports the objects that the discarded changes affected.",
             .roost
         ) { bench in
             let (_, context, people) = try makeTeams(bench)
@@ -236,7 +237,7 @@ extension GraphCheck {
     private static let resultsOfOthers: [GraphCheck] = [
         GraphCheck(
             "results.merge",
-            "What another context saved is in the result after the merge, also of objects that the context does not have: one difference for an event, on top of unsaved changes.",
+            "After a merge, a result has the saves of another context in one difference, on top of unsaved changes. That includes objects that the context does not have.",
             .apple
         ) { bench in
             let (container, context, people) = try makeTeams(bench)
@@ -310,7 +311,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let snapshot = try bench.store(of: container).snapshot()
             defer { snapshot.close() }
-            // A store that records no generations does not show that it changed.
+            // A store without recorded generations does not show changes.
             if try snapshot.recordedTally() == nil { try list.controller.performFetch() }
             let change = try list.takeChange()
             try expectEqual(change.updated.map(\.id), [people[1].objectID], "the updated objects")
@@ -320,7 +321,7 @@ extension GraphCheck {
         },
         GraphCheck(
             "results.refresh",
-            "Refreshing an object shows what the store has of it, and a context that does not merge sees the rest when it fetches again.",
+            "Refreshing an object shows its stored values. A context that does not merge shows other changes when it fetches again.",
             .both
         ) { bench in
             let (container, context, people) = try makeTeams(bench)

@@ -80,7 +80,7 @@ extension GraphCheck {
             try context.save()
             try expectEqual(
                 try bench.storedValues(draft.objectID, in: container)?["title"], "endless", "the stored title")
-            // What willSave sets without tracking is stored and asks for no other round.
+            // Values that willSave sets without tracking are stored and cause no other round.
             draft.calls = []
             draft.whenSaving = { draft in draft.context?.withoutTracking { draft.count += 1 } }
             draft.title = "quiet"
@@ -123,7 +123,7 @@ extension GraphCheck {
             for version in 2...5 as ClosedRange<UInt32> {
                 genre.name = "version \(version)"
                 let counts = try meter.counting { try context.save() }
-                try expectEqual(counts, .init(commitCount: 1), "what save \(version) asks the store for")
+                try expectEqual(counts, .init(commitCount: 1), "the reads of save \(version)")
                 try expectEqual(genre.version, version, "the version in the context")
                 try expectEqual(try bench.storedVersion(id, in: container), version, "the stored version")
             }
@@ -235,7 +235,7 @@ extension GraphCheck {
             try expect(
                 error.message.contains("\(stores[0].location)"), "the saved store in the message",
                 otherwise: error.message)
-            try expect(!left.isInserted && right.isInserted, "what is pending")
+            try expect(!left.isInserted && right.isInserted, "the pending changes")
             let generation = try bench.generation(of: stores[0])
             try context.save()
             try expectEqual(try bench.generation(of: stores[0]), generation, "the generation of the first store")

@@ -138,7 +138,7 @@ extension GraphCheck {
             undo.enable()
             try expectEqual(undo.depth, 1, "the steps")
             undo.undo()
-            try expect(album.title == "Blue" && album.year == 2, "what was changed without undo")
+            try expect(album.title == "Blue" && album.year == 2, "changes made without undo")
             undo.redo()
             context.rollback()
             try expect(!undo.canUndo && !undo.canRedo && album.title == "Blue", "an empty stack after rollback")
@@ -148,7 +148,7 @@ extension GraphCheck {
             try expect(!undo.canUndo && !undo.canRedo, "an empty stack after reset")
         },
         GraphCheck(
-            "undo.others", "Undo keeps what another context saved in properties that the step did not change.", .roost
+            "undo.others", "Undo keeps the saves of another context in properties that the step did not change.", .roost
         ) { bench in
             let (container, context, undo) = try makeUndo(bench)
             let album = try insertBlue(into: context)
@@ -193,7 +193,7 @@ extension GraphCheck {
             try context.save()
             try expectEqual(try bench.generation(of: container), generation, "the generation")
         },
-        GraphCheck("undo.limit", "A stack keeps as many steps as its limit says, the newest ones.", .apple) { bench in
+        GraphCheck("undo.limit", "An undo stack keeps the newest steps, up to its limit.", .apple) { bench in
             let container = try bench.makeContainer()
             let context = container.makeContext()
             let undo = UndoStack(limit: 2)

@@ -6,7 +6,7 @@ internal import RoostQuery
 internal import RoostSystem
 
 extension GraphCheck {
-    /// Makes Alice and Bob of Engineering, and Carol of Operations.
+    /// Inserts Alice and Bob of Engineering, and Carol of Operations.
     static func makeTeams(
         _ bench: GraphBench
     ) throws -> (container: PersistentContainer, context: ManagedObjectContext, people: [Person]) {
@@ -26,7 +26,7 @@ extension GraphCheck {
         return (container, context, people)
     }
 
-    /// Makes albums that were played 0, 1, 2 … times.
+    /// Inserts albums that were played 0, 1, 2 … times.
     static func makeAlbums(
         _ bench: GraphBench, count: Int
     ) throws -> (container: PersistentContainer, context: ManagedObjectContext, albums: [Album]) {

@@ -1,5 +1,5 @@
 extension ConformanceReport {
-    /// A table with a row for each group of checks and a column for each store.
+    /// Returns a table with a row for each group of checks and a column for each store.
     func groupTable() -> String {
         let stores = resultsByStore
         var rows: [[String]] = []
@@ -11,8 +11,8 @@ extension ConformanceReport {
         return Self.table(["checks"] + stores.map(\.store), rows)
     }
 
-    /// A table for each group, with a row for each check, what it says, and how it ended on each
-    /// store.
+    /// Returns a table for each group with a row for each check: its behavior, and its result on
+    /// each store.
     func checkTables() -> String {
         let stores = resultsByStore
         return groups.map { group in
@@ -24,7 +24,7 @@ extension ConformanceReport {
                 }
                 rows.append(["`\(result.check.id)`", result.check.behavior] + outcomes)
             }
-            return "## \(group)\n\n" + Self.table(["check", "what a store does"] + stores.map(\.store), rows)
+            return "## \(group)\n\n" + Self.table(["check", "behavior"] + stores.map(\.store), rows)
         }.joined(separator: "\n")
     }
 
@@ -63,7 +63,7 @@ extension ConformanceReport {
         return line(names) + line(names.map { _ in "---" }) + rows.map(line).joined()
     }
 
-    /// A text on one line, without the character that ends a cell.
+    /// Returns a text on one line, without the character that ends a cell.
     private static func escaped(_ text: String) -> String {
         text.split(whereSeparator: \.isNewline).joined(separator: " ").replacing("|", with: "\\|")
     }

@@ -76,7 +76,7 @@ struct MigrationFixtureTests {
         #expect(found.count == 7, "\(found)")
         for text in [
             "5 objects of 'Note', not 4", "3 objects of 'Tag', not 0", "The digest is ", "'paint' is ",
-            "'tags' leads to [1, 3]",
+            "'tags' has the members [1, 3]",
             "more than one object of 'Note'", "no object of 'Note' where",
         ] {
             #expect(found.contains { $0.contains(text) }, "\(text): \(found)")

@@ -7,7 +7,7 @@
     final class PostgreSQLPrepared {
         let name: String
         let parameterTypes: [Oid]
-        /// When it was used last, in numbers of uses.
+        /// The number of its last use, counted over all statements.
         var lastUse = 0
 
         init(name: String, parameterTypes: [Oid]) { (self.name, self.parameterTypes) = (name, parameterTypes) }
@@ -15,7 +15,7 @@
 
     /// A statement whose rows are all fetched when it runs.
     ///
-    /// For statements that change something or give few rows.
+    /// It suits statements that change rows or return few.
     class PostgreSQLStatement: SQLStatement {
         let connection: PostgreSQLConnection
         private let prepared: PostgreSQLPrepared?
@@ -25,7 +25,7 @@
         /// The current row of the result; −1 before the first.
         var row: Int32 = -1
 
-        init(_ connection: PostgreSQLConnection, prepared: PostgreSQLPrepared?) {
+        init(_ connection: PostgreSQLConnection, _ prepared: PostgreSQLPrepared?) {
             (self.connection, self.prepared) = (connection, prepared)
             parameters = PostgreSQLParameters(types: prepared?.parameterTypes ?? [])
         }
@@ -39,10 +39,10 @@
                 guard let prepared else { return false }
                 parameters.compact()
                 if connection.isDeferring {
-                    try connection.runLater(prepared, parameters: parameters)
+                    try connection.runLater(prepared, parameters)
                     return false
                 }
-                result = try connection.run(prepared, parameters: parameters)
+                result = try connection.run(prepared, parameters)
                 row = -1
             }
             guard let result, row + 1 < result.rowCount else { return false }
@@ -54,7 +54,7 @@
             (result, row) = (nil, -1)
         }
 
-        /// The result and its current row; throws without a current row.
+        /// Returns the result and its current row; throws without a current row.
         final func current() throws(StoreError) -> (result: PostgreSQLResult, row: Int32) {
             guard let result, row >= 0, row < result.rowCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(connection.name)' has no current row.")
@@ -64,34 +64,35 @@
 
         func value(at column: Int) throws(StoreError) -> SQLValue {
             let (result, row) = try current()
-            return try result.value(row, column: Int32(clamping: column), name: connection.name)
+            return try result.value(row, Int32(clamping: column), connection.name)
         }
 
         func isNull(at column: Int) throws(StoreError) -> Bool {
             let (result, row) = try current()
-            return result.isNull(row, column: Int32(clamping: column))
+            return result.isNull(row, Int32(clamping: column))
         }
 
         func integer(at column: Int) throws(StoreError) -> Int64 {
             let (result, row) = try current()
-            guard let number = result.integer(row, column: Int32(clamping: column)) else {
+            guard let number = result.integer(row, Int32(clamping: column)) else {
                 throw StoreError(
                     .corrupted,
-                    "A value of '\(connection.name)' that must be an integer is none; restore it from a backup.")
+                    "A value of '\(connection.name)' that must be an integer is not one. Restore the store from a backup."
+                )
             }
             return number
         }
     }
 
     extension PostgreSQLResult {
-        /// The integer in a column; nil for anything else.
-        func integer(_ row: Int32, column: Int32) -> Int64? {
-            guard column < columnCount, !isNull(row, column: column) else { return nil }
-            return Self.integer(bytes(row, column: column), type: type(column))
+        /// Returns the integer in a column, or nil for another value.
+        func integer(_ row: Int32, _ column: Int32) -> Int64? {
+            guard column < columnCount, !isNull(row, column) else { return nil }
+            return Self.integer(bytes(row, column), type(column))
         }
 
-        /// The integer that the bytes of a type are; nil for anything else.
-        static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
+        /// Returns the integer that bytes of a type represent, or nil for another type.
+        static func integer(_ bytes: UnsafeRawBufferPointer, _ type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)
             case PostgreSQLType.int4: return bytes.bigEndian(as: Int32.self).map(Int64.init)
@@ -102,13 +103,13 @@
             }
         }
 
-        /// The value in a column, which is in binary format.
-        func value(_ row: Int32, column: Int32, name: String) throws(StoreError) -> SQLValue {
+        /// Returns the value in a column, which is in binary format.
+        func value(_ row: Int32, _ column: Int32, _ name: String) throws(StoreError) -> SQLValue {
             guard column < columnCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has no column \(column).")
             }
-            if isNull(row, column: column) { return .null }
-            let bytes = bytes(row, column: column)
+            if isNull(row, column) { return .null }
+            let bytes = bytes(row, column)
             switch type(column) {
             case PostgreSQLType.float8:
                 if let bits = bytes.bigEndian(as: UInt64.self) { return .real(Double(bitPattern: bits)) }
@@ -118,7 +119,7 @@
                     return .text(text)
                 }
             default:
-                if let number = integer(row, column: column) { return .integer(number) }
+                if let number = integer(row, column) { return .integer(number) }
             }
             throw StoreError(
                 .corrupted,

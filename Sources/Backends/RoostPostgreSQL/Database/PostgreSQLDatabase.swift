@@ -10,28 +10,27 @@
         private struct State {
             var idleReaders: [PostgreSQLConnection] = []
             var idleWriters: [PostgreSQLConnection] = []
-            /// Transactions under way.
+            /// The number of running transactions.
             var userCount = 0
             var isClosed = false
-            /// The lock; nil after the end.
+            /// The lock; nil after closing.
             var lock: PostgreSQLStoreLock?
-            /// Commits since old keys were last removed.
+            /// The number of commits since old keys were last removed.
             var commitCount = 0
         }
 
-        /// The most idle connections of each kind that are kept.
+        /// The maximum number of idle connections of each kind.
         private static let mostIdle = 16
-        /// The commits after which old keys of commits are removed.
+        /// The number of commits after which old keys of commits are removed.
         private static let commitsPerSweep = 4096
 
         let location: PostgreSQLLocation
         let settings: PostgreSQLSettings
         /// The store that was opened.
         private let incarnation: PostgreSQLIncarnation
-        /// The statement that takes the lock of the store for a transaction; nil where a lease is
-        /// enough.
+        /// The statement that locks the store for a transaction; nil if a lease suffices.
         private let lockSQL: String?
-        /// The clock of the lease; nil where a lock is taken.
+        /// The clock of the lease; nil if the store uses a lock.
         private let leaseClock: PostgreSQLLeaseClock?
         private let signal: PostgreSQLSignal
         private let readers: DispatchSemaphore
@@ -42,9 +41,9 @@
         var name: String { location.name }
         var commitSignal: (any CommitSignal)? { signal }
 
-        /// Takes over the lock of a store that was examined.
+        /// Creates a database with the lock of a store that was examined.
         init(
-            _ location: PostgreSQLLocation, lock: PostgreSQLStoreLock, incarnation: PostgreSQLIncarnation
+            _ location: PostgreSQLLocation, _ lock: PostgreSQLStoreLock, _ incarnation: PostgreSQLIncarnation
         ) throws(StoreError) {
             (self.location, settings, self.incarnation) = (location, lock.settings, incarnation)
             leaseClock = lock.leaseClock
@@ -53,9 +52,9 @@
                 settings.profile == .portable
                 ? nil
                 : try lock.withConnection { (connection) throws(StoreError) in
-                    "SELECT pg_try_advisory_xact_lock_shared(\(try PostgreSQLStoreLock.key(location.schema, connection: connection)))"
+                    "SELECT pg_try_advisory_xact_lock_shared(\(try PostgreSQLStoreLock.key(location.schema, connection)))"
                 }
-            signal = PostgreSQLSignal(location, settings: settings, uuid: incarnation.uuid, lock: lock)
+            signal = PostgreSQLSignal(location, settings, incarnation.uuid, lock)
             readers = DispatchSemaphore(value: settings.readerCount)
             writers = DispatchSemaphore(value: settings.writerCount)
             state.withLock { $0.lock = lock }
@@ -67,7 +66,7 @@
 
         func beginReading() throws(StoreError) -> any SQLConnection { try begin(.reading).connection }
 
-        func endReading(_ connection: any SQLConnection) { end(connection, places: readers, idle: \.idleReaders) }
+        func endReading(_ connection: any SQLConnection) { end(connection, readers, \.idleReaders) }
 
         // MARK: Writing
 
@@ -78,10 +77,11 @@
             return (connection, SQLWriterPlace(number: Int(clamping: row.place), generationSum: row.generationSum))
         }
 
-        /// Returns true for unique values, keys and links that others wrote first, for deadlocks,
-        /// and for serialization failures.
+        /// Returns true for unique values, keys and links that other writers wrote first, for
+        /// deadlocks, and for serialization failures.
         func isTransient(_ error: StoreError) -> Bool {
-            // Other codes can be those of a question after a commit, which has the error of the last attempt below it.
+            // Other codes may come from the question about a commit, whose underlying error is that
+            // of the last attempt.
             guard [.busy, .duplicateObject, .constraintViolation].contains(error.code),
                 let error = error.underlying as? PostgreSQLError
             else { return false }
@@ -91,41 +91,41 @@
         func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
             let key = PostgreSQLCommitKey()
-            defer { end(connection, places: writers, idle: \.idleWriters) }
+            defer { end(connection, writers, \.idleWriters) }
             do throws(StoreError) {
-                try key.commit(connection, what: "Committing to", fencedBy: fenceSQL)
+                try key.commit(connection, "Committing to", fencedBy: fenceSQL)
                 guard connection.isIdle else {
                     throw StoreError(.internalInconsistency, "A transaction of '\(name)' is open after its end.")
                 }
             } catch {
                 let cause = error.underlying as? PostgreSQLError
-                if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, underlying: error) }
-                // Only an answer of the server says that nothing was written. Without one, as when the lease ends while the
-                // answer is waited for, the commit may have taken place.
+                if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, error) }
+                // Only an answer of the server shows that nothing was written. Without one, the
+                // commit may have taken place, for example if the lease ends during the wait.
                 if let cause, !cause.isConnectionLoss, error.code != .timedOut { throw error }
                 connection.close()
-                try key.resolve(after: error, location: location, settings: settings)
+                try key.resolve(after: error, location, settings)
             }
             sweepIfDue()
         }
 
-        /// The error of ``fenceSQL``: division by zero, which no other statement of a commit makes.
+        /// The error of ``fenceSQL``: division by zero, which no other statement of a commit
+        /// causes.
         private static let fenceState = "22012"
 
-        /// The statement that fails at the end of a transaction if another store has the name by
-        /// then.
+        /// The statement that fails at the end of a transaction if another store has taken the
+        /// name.
         ///
-        /// Without a lock by name, each statement finds the tables that have their names when it
-        /// runs.
+        /// Without a lock by name, each statement uses the tables that have the names when it runs.
         private var fenceSQL: String? {
             guard leaseClock != nil else { return nil }
             return
                 "SELECT 1 / CASE WHEN to_regclass('_roost_tallies')::oid::bigint = \(incarnation.tableNumber) THEN 1 ELSE 0 END"
         }
 
-        func rollBackWriting(_ connection: any SQLConnection) { end(connection, places: writers, idle: \.idleWriters) }
+        func rollBackWriting(_ connection: any SQLConnection) { end(connection, writers, \.idleWriters) }
 
-        /// Removes old keys of commits now and then.
+        /// Removes old keys of commits from time to time.
         private func sweepIfDue() {
             let isDue = state.withLock { state in
                 state.commitCount += 1
@@ -134,9 +134,9 @@
                 return true
             }
             guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
-            // The commit is durable already. What stays is removed another time.
+            // The commit is durable already. Remaining keys are removed another time.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
-            keep(connection, idle: \.idleWriters)
+            keep(connection, \.idleWriters)
         }
 
         // MARK: Connections
@@ -163,7 +163,7 @@
                     .busy,
                     isReading
                         ? "All connections of '\(name)' for reading are in use; close snapshots, or open the store with more readerConnections."
-                        : "All connections of '\(name)' for writing are in use, by this program; try again."
+                        : "All connections of '\(name)' for writing are in use by this program; try again."
                 )
             }
             do throws(StoreError) {
@@ -175,7 +175,7 @@
                         try state.withLock({ $0.lock })?.renewIfLost()
                     }
                 }
-                let connection = try PostgreSQLConnection(location, settings: settings)
+                let connection = try PostgreSQLConnection(location, settings)
                 return (connection, try begin(purpose, on: connection))
             } catch {
                 places.signal()
@@ -186,8 +186,7 @@
 
         /// Begins a transaction.
         ///
-        /// - Returns: The row of its place; of any place, for one that does not write beside
-        ///   others.
+        /// - Returns: The row of its place, or of any place if it does not write beside others.
         private func begin(
             _ purpose: Purpose, on connection: PostgreSQLConnection
         ) throws(StoreError) -> PostgreSQLIncarnation.Row {
@@ -195,7 +194,7 @@
             let deadline = ContinuousClock.now + settings.patience
             while true {
                 do throws(StoreError) { return try beginOnce(purpose, on: connection) } catch {
-                    // In the portable profile another transaction had a place, and was committed.
+                    // In the portable profile, another transaction with the place was committed.
                     guard (error.underlying as? PostgreSQLError)?.isSerializationFailure == true,
                         ContinuousClock.now < deadline, (try? connection.query("ROLLBACK")) != nil
                     else {
@@ -217,7 +216,8 @@
             let (begin, rowSQL) =
                 switch purpose {
                 case .reading: ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "\(select) LIMIT 1")
-                // A transaction that waits for a place then fails, and does not continue with what it saw before.
+                // A transaction that waited for a place fails, instead of continuing with an old
+                // state.
                 case .writing where isPortable: (write, PostgreSQLIncarnation.update())
                 case .writingBesideOthers where isPortable:
                     (write, PostgreSQLIncarnation.update(place: .random(in: 0..<PostgreSQLDialect.placeCount)))
@@ -230,80 +230,79 @@
                 }
             let what = "Beginning a transaction on"
             connection.transactionCount += 1
-            // The lock keeps the store from being removed or renamed until the transaction ends. Its session's lock may
-            // be lost, and another store may have the name since.
+            // The lock prevents the removal or renaming of the store until the transaction ends.
+            // The lock of the store's own session may be lost, and another store may have taken the
+            // name.
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
             let isFirst = connection.transactionCount == 1
-            if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
-            // Read by itself, because a transaction that reads what all commits write would meet them all.
+            if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what) }
+            // Read in its own transaction: one that reads what all commits write would conflict
+            // with all of them.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
             if isFirst {
-                // It may be used once only, so nothing is prepared yet.
-                let first = try connection.query(
-                    [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
-                lock = lockSQL.map { _ in first.text(0, column: 0) == "t" }
-                row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what))
+                // The connection may be used only once, so no statement is prepared yet.
+                let first = try connection.query([begin, lockSQL].compactMap(\.self).joined(separator: "; "), what)
+                lock = lockSQL.map { _ in first.text(0, 0) == "t" }
+                row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what))
             } else {
                 let statements = [begin, lockSQL, rowSQL].compactMap(\.self)
-                let results = try connection.run(together: statements.map { ($0, []) }, what: what)
-                lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, column: 0) == 1 }
+                let results = try connection.run(together: statements.map { ($0, []) }, what)
+                lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, 0) == 1 }
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
             if let sum { row?.generationSum = sum }
             if purpose == .writingBesideOthers, row == nil, !isPortable {
-                row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
+                row = try waitForPlace(on: connection, select, rowSQL)
             }
-            return try incarnation.require(row, isLocked: lock ?? true, name: name)
+            return try incarnation.require(row, isLocked: lock ?? true, name)
         }
 
-        /// Reads the sum that makes the generation, in a transaction of its own.
+        /// Reads the sum that forms the generation, in its own transaction.
         private func generationSum(
             on connection: PostgreSQLConnection, isFirst: Bool
         ) throws(StoreError) -> Int64? {
             let what = "Beginning a transaction on"
             let sql = PostgreSQLIncarnation.sum
-            guard isFirst else {
-                return try connection.run(together: [(sql, [])], what: what).last?.integer(0, column: 0)
-            }
-            return try connection.query(sql, what: what).text(0, column: 0).flatMap { Int64($0) }
+            guard isFirst else { return try connection.run(together: [(sql, [])], what).last?.integer(0, 0) }
+            return try connection.query(sql, what).text(0, 0).flatMap { Int64($0) }
         }
 
         /// Waits until one of the places is free.
         ///
-        /// - Returns: Its row; nil if the store has none.
+        /// - Returns: The row of the place; nil if the store has no places.
         /// - Throws: `busy` after the timeout.
         private func waitForPlace(
-            on connection: PostgreSQLConnection, select: String, rowSQL: String
+            on connection: PostgreSQLConnection, _ select: String, _ rowSQL: String
         ) throws(StoreError) -> PostgreSQLIncarnation.Row? {
             let deadline = ContinuousClock.now + settings.patience
             let what = "Beginning a transaction on"
             repeat {
                 usleep(.random(in: 500...5000))
-                if let row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what)) { return row }
+                if let row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what)) { return row }
             } while ContinuousClock.now < deadline
-            guard PostgreSQLIncarnation.Row(text: try connection.query(select, what: what)) != nil else { return nil }
+            guard PostgreSQLIncarnation.Row(text: try connection.query(select, what)) != nil else { return nil }
             throw StoreError(
-                .busy, "All places for writers of '\(name)' are taken, by other commits or by a load; try again.")
+                .busy, "All places for writers of '\(name)' are used by other commits or by a load; try again.")
         }
 
         /// Ends a transaction and takes the connection back.
         private func end(
-            _ connection: any SQLConnection, places: DispatchSemaphore,
-            idle: WritableKeyPath<State, [PostgreSQLConnection]>
+            _ connection: any SQLConnection, _ places: DispatchSemaphore,
+            _ idle: WritableKeyPath<State, [PostgreSQLConnection]>
         ) {
             if let connection = connection as? PostgreSQLConnection {
                 connection.abandonWork()
                 if connection.isSound, !connection.isIdle { _ = try? connection.query("ROLLBACK") }
-                keep(connection, idle: idle)
+                keep(connection, idle)
             }
             places.signal()
             leave()
         }
 
-        private func keep(_ connection: PostgreSQLConnection, idle: WritableKeyPath<State, [PostgreSQLConnection]>) {
+        private func keep(_ connection: PostgreSQLConnection, _ idle: WritableKeyPath<State, [PostgreSQLConnection]>) {
             connection.unusedCursors = []
             let isKept =
                 connection.isSound && connection.isIdle
@@ -348,7 +347,7 @@
             let connection = try beginReading()
             defer { endReading(connection) }
             if settings.profile == .portable {
-                // Not every database has the function.
+                // Some databases lack the function.
                 let function = "SELECT COUNT(*) FROM pg_proc WHERE proname = 'pg_total_relation_size'"
                 guard let count = try connection.integer(function), count > 0 else { return 0 }
             }
@@ -359,7 +358,7 @@
             }
         }
 
-        /// Gives the planner numbers about the tables that a load has filled.
+        /// Updates the planner's statistics of the tables that a load has filled.
         func beginIndexing(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
             let tables = try PostgreSQLCatalog.tables(of: location.schema, on: connection)
