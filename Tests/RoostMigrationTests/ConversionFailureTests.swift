@@ -4,7 +4,7 @@ import RoostFiles
 import RoostMigration
 import Testing
 
-@Suite("A conversion that fails")
+@Suite("Failing conversions")
 struct ConversionFailureTests {
     /// Ways to fail, with the code that the error must have.
     enum Failure: String, CaseIterable {
@@ -41,7 +41,9 @@ struct ConversionFailureTests {
         var isInSource: Bool { self == .firstRead || self == .middleRead }
     }
 
-    @Test("leaves no trace and the source as it was", arguments: Sample.writingTypes, Failure.allCases)
+    @Test(
+        "a failing conversion leaves no destination and does not change its source", arguments: Sample.writingTypes,
+        Failure.allCases)
     func leavesNoTrace(type: String, failure: Failure) throws {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
@@ -59,7 +61,9 @@ struct ConversionFailureTests {
         #expect(report.verified)
     }
 
-    @Test("leaves the store that was to be replaced as it was", arguments: Sample.writingTypes, Failure.allCases)
+    @Test(
+        "a failing conversion does not change the store that it should replace", arguments: Sample.writingTypes,
+        Failure.allCases)
     func keepsOldDestination(type: String, failure: Failure) throws {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
@@ -116,7 +120,7 @@ struct ConversionFailureTests {
         }
     }
 
-    @Test("without verification does not notice what a faulty loader lost, with it does")
+    @Test("only a conversion that verifies reports the records that a faulty loader loses")
     func verificationIsWhatNotices() throws {
         let directory = try TemporaryDirectory()
         try Sample.store("memory", directory.file("a")).close()
@@ -175,7 +179,7 @@ struct ConversionFailureTests {
         try copy.close()
     }
 
-    @Test("when cancelled before it starts does nothing")
+    @Test("a conversion that is cancelled before it starts throws cancelled")
     func cancelledBefore() throws {
         let directory = try TemporaryDirectory()
         try Sample.store("memory", directory.file("a"), people: 3).close()

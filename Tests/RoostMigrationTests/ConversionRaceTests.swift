@@ -30,7 +30,9 @@ struct ConversionRaceTests {
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
-    @Test("the second is refused while the first is under way", arguments: Sample.fileTypes, [false, true])
+    @Test(
+        "a second conversion into a destination is refused while the first one runs", arguments: Sample.fileTypes,
+        [false, true])
     func second(type: String, overwrites: Bool) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
@@ -61,7 +63,8 @@ struct ConversionRaceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("a sweep does not remove the new store before it has its name", arguments: Sample.fileTypes)
+    @Test(
+        "a sweep of temporary files does not remove a converted store before its renaming", arguments: Sample.fileTypes)
     func sweeping(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
@@ -71,7 +74,7 @@ struct ConversionRaceTests {
         #expect(try directory.names() == ["a", "b"])
     }
 
-    @Test("a store in use that is to be replaced is noticed before the copy", arguments: Sample.fileTypes)
+    @Test("a conversion that replaces an open store throws busy before it copies anything", arguments: Sample.fileTypes)
     func destinationInUse(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()
@@ -90,7 +93,7 @@ struct ConversionRaceTests {
         #expect(try convert(type, directory, Faults(), overwrites: true).verified)
     }
 
-    @Test("a conversion that is refused or fails leaves no lock file", arguments: Sample.fileTypes)
+    @Test("a failing conversion leaves no lock file beside its destination", arguments: Sample.fileTypes)
     func lockFile(type: String) throws {
         let directory = try TemporaryDirectory()
         try Sample.store(type, directory.file("a")).close()

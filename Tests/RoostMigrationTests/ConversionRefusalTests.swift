@@ -4,7 +4,7 @@ import RoostFiles
 import RoostMigration
 import Testing
 
-@Suite("A conversion is refused")
+@Suite("Refused conversions")
 struct ConversionRefusalTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -16,7 +16,7 @@ struct ConversionRefusalTests {
         }
     }
 
-    @Test("when the destination exists and is not to be replaced", arguments: Sample.writingTypes)
+    @Test("a conversion refuses an existing destination unless it may replace it", arguments: Sample.writingTypes)
     func existingDestination(type: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
@@ -30,7 +30,7 @@ struct ConversionRefusalTests {
         #expect(plan.objects == 20)
     }
 
-    @Test("when the destination is the source, by any name", arguments: Sample.fileTypes)
+    @Test("a conversion into its own source is refused under every path of the source", arguments: Sample.fileTypes)
     func sameStore(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
@@ -73,7 +73,7 @@ struct ConversionRefusalTests {
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
     }
 
-    @Test("when there is not enough space", arguments: Sample.fileTypes)
+    @Test("a conversion is refused when the disk has not enough space", arguments: Sample.fileTypes)
     func noSpace(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
@@ -86,7 +86,7 @@ struct ConversionRefusalTests {
         #expect(try directory.names() == ["a"])
     }
 
-    @Test("when the destination's directory is missing", arguments: Sample.fileTypes)
+    @Test("a conversion is refused when the directory of its destination is missing", arguments: Sample.fileTypes)
     func missingDirectory(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))
@@ -95,7 +95,7 @@ struct ConversionRefusalTests {
         #expect(error.code == .missingDirectory)
     }
 
-    @Test("when a type is not registered, at either end")
+    @Test("a conversion names a store type that is not registered, at either end")
     func unknownType() throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: "memory", path: directory.file("a"))
@@ -106,7 +106,7 @@ struct ConversionRefusalTests {
         #expect(error.message.contains("'memory'"))
     }
 
-    @Test("when the source does not exist", arguments: Sample.writingTypes)
+    @Test("a conversion of a missing source throws notFound and creates nothing", arguments: Sample.writingTypes)
     func missingSource(type: String) throws {
         let directory = try TemporaryDirectory()
         let error = try refusal(
@@ -116,7 +116,7 @@ struct ConversionRefusalTests {
         #expect(try directory.names() == [])
     }
 
-    @Test("when an open destination is the source, is not empty, or has another model")
+    @Test("a conversion refuses an open destination that is its source, not empty or of another model")
     func openDestination() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"), people: 5)
@@ -132,7 +132,7 @@ struct ConversionRefusalTests {
         #expect(error?.code == .modelMismatch)
     }
 
-    @Test("a plan counts, estimates and writes nothing", arguments: Sample.writingTypes)
+    @Test("a plan of a conversion counts objects, estimates bytes and writes nothing", arguments: Sample.writingTypes)
     func plans(type: String) throws {
         let directory = try TemporaryDirectory()
         let a = StoreLocation(type: type, path: directory.file("a"))

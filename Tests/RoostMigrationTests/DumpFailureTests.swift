@@ -6,7 +6,7 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-@Suite("A dump that is not right")
+@Suite("Damaged and edited dumps")
 struct DumpFailureTests {
     private let directory: TemporaryDirectory
     private let dump: DumpText
@@ -55,10 +55,10 @@ struct DumpFailureTests {
         return nil
     }
 
-    @Test("the sample dump itself is right", arguments: Sample.writingTypes)
+    @Test("the unchanged sample dump loads into every store type", arguments: Sample.writingTypes)
     func sampleIsRight(type: String) throws { _ = try dump.load(into: .location(location(type)), chunk: 1) }
 
-    @Test("cut off at any byte it is refused, and nothing is left", arguments: ["sqlite", "memory"])
+    @Test("a dump that is cut off at any byte is refused and leaves no store", arguments: ["sqlite", "memory"])
     func cutAnywhere(type: String) throws {
         // Without the line break at its end it is still whole.
         for count in 0..<dump.bytes.count - 1 {
@@ -70,7 +70,7 @@ struct DumpFailureTests {
         }
     }
 
-    @Test("with any byte changed it is refused")
+    @Test("a dump with any one byte changed is refused")
     func flippedAnywhere() throws {
         for index in dump.bytes.indices {
             var flipped = dump
@@ -80,7 +80,7 @@ struct DumpFailureTests {
     }
 
     @Test(
-        "an edit that breaks it is refused with its place",
+        "an invalid edit of a dump is refused with its line and column",
         arguments: [
             (2, #""Leaf""#, #""Base""#, "corrupted", "line 2, column 12: entity 'Base' is abstract"),
             (
@@ -131,7 +131,7 @@ struct DumpFailureTests {
         #expect(error.message.contains(message), "\(error)")
     }
 
-    @Test("lines in the wrong order, twice or missing are refused")
+    @Test("a dump whose lines are out of order, repeated or missing is refused")
     func wrongLines() throws {
         let lines = dump.lines
         for wrong in [
@@ -143,7 +143,7 @@ struct DumpFailureTests {
         }
     }
 
-    @Test("an object that comes twice is refused by the destination", arguments: Sample.writingTypes)
+    @Test("a dump with the same object twice throws duplicateObject", arguments: Sample.writingTypes)
     func objectTwice(type: String) throws {
         var lines = dump.lines
         lines.insert(lines[1], at: 2)
@@ -151,7 +151,7 @@ struct DumpFailureTests {
         #expect(try failure(DumpText(lines: lines), type)?.code == .duplicateObject)
     }
 
-    @Test("numbers of objects and links must be there, whatever else is left out")
+    @Test("a dump whose last line omits a count is refused")
     func missingCounts() throws {
         for trailer in [#"{"end": {}}"#, #"{"end": {"objects": 3}}"#, #"{"end": {"links": 2}}"#] {
             let error = try #require(try failure(DumpText(lines: dump.lines.dropLast() + [trailer])))
@@ -159,7 +159,7 @@ struct DumpFailureTests {
         }
     }
 
-    @Test("who edits a dump leaves the checksum and the digest out, and is told so")
+    @Test("an edited dump without checksum and digest loads with a warning for each")
     func editedByHand() throws {
         var lines = dump.lines
         lines[1] = #"{"entity": "Leaf", "name": "edited", "id": 1}"#
@@ -170,14 +170,14 @@ struct DumpFailureTests {
     }
 
     @Test(
-        "text in another form is not accepted as a dump",
+        "a text in another format is refused as not a dump",
         arguments: ["", "\n", "x", "SQLite format 3\u{0}", "[]", "{}", "{\"a\": 1}", "[1]\n[2]", "\u{FEFF}{}"])
     func somethingElse(text: String) throws {
         let error = try #require(try failure(DumpText(text)))
         #expect(error.code == .notAStore && error.message.contains("dump"), "\(error)")
     }
 
-    @Test("an existing store is refused before the text is read, or replaced once the new one is complete")
+    @Test("a load keeps an existing store until its replacement is complete")
     func existingDestination() throws {
         _ = try dump.load(into: .location(location("sqlite")))
         let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))
@@ -190,7 +190,7 @@ struct DumpFailureTests {
         #expect(try failure(dump, "nothing")?.code == .unknownStoreType)
     }
 
-    @Test("a cancelled load, one whose source fails and one whose destination fails leave nothing")
+    @Test("a load that is cancelled or fails at either end leaves no files")
     func interrupted() throws {
         let cancellation = ConversionCancellation()
         cancellation.cancel()

@@ -5,7 +5,7 @@ import RoostMigration
 import Testing
 
 /// Files at the names that a new store would use for its log, journal or locks.
-@Suite("A file beside a new store's name")
+@Suite("Files beside the name of a new store")
 struct NeighbourTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -21,7 +21,7 @@ struct NeighbourTests {
     }
 
     @Test(
-        "is left alone by a conversion, which is refused before anything is read or written",
+        "a conversion is refused when a foreign file has the name of its destination's log or lock",
         arguments: Sample.fileTypes,
         ["-wal", "-shm", "-journal", "-lock", ".lock"])
     func conversion(type: String, suffix: String) throws {
@@ -48,7 +48,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("is left alone by the store's type too, creating and replacing", arguments: own)
+    @Test("creating or replacing a store does not overwrite a foreign file beside its name", arguments: own)
     func types(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (
@@ -65,7 +65,7 @@ struct NeighbourTests {
         #expect(try directory.names() == ["a", "b\(suffix)"])
     }
 
-    @Test("stays when a store is destroyed that is not there", arguments: own)
+    @Test("destroying a missing store keeps a foreign file beside its name", arguments: own)
     func destroying(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let b = StoreLocation(type: type, path: directory.file("b"))
@@ -120,7 +120,7 @@ struct NeighbourTests {
     /// The file that is made beside the name has a longer one, with another suffix while it is
     /// open.
     @Test(
-        "needs a name, so a store whose name leaves no room for it is refused, by the name that was given",
+        "a conversion refuses a file name that leaves no room for its temporary suffix",
         arguments: Sample.fileTypes)
     func longNames(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -139,7 +139,7 @@ struct NeighbourTests {
         }
     }
 
-    @Test("is kept with the commits in it when its store was moved away open or after a crash")
+    @Test("a conversion keeps the log of a moved store at its destination's name")
     func movedStore() throws {
         let directory = try TemporaryDirectory()
         let (a, b) = (

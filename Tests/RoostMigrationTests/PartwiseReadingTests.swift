@@ -23,7 +23,9 @@ struct PartwiseReadingTests {
         return tally
     }
 
-    @Test("finds each record and each link once, on one thread and on three", arguments: Sample.writingTypes)
+    @Test(
+        "partwise verification reads each record and link once, with one thread and with three",
+        arguments: Sample.writingTypes)
     func findsAll(type: String) throws {
         let directory = try TemporaryDirectory()
         let store = try store(type, directory)
@@ -63,7 +65,7 @@ struct PartwiseReadingTests {
         #expect(parts.count == model.roots.count + model.linkRelationships.count)
     }
 
-    @Test("a finished JSON document is read in whole lists, however much it holds")
+    @Test("a finished JSON document is verified in whole lists, whatever its size")
     func readsDocumentsWhole() throws {
         let directory = try TemporaryDirectory()
         let source = try Sample.store("memory", directory.file("a"))
@@ -87,7 +89,7 @@ struct PartwiseReadingTests {
         #expect(parts.count == 1 + store.model.roots.count + store.model.linkRelationships.count)
     }
 
-    @Test("the first error ends it, whichever thread met it")
+    @Test("partwise verification throws the first error of a read")
     func endsWithFirstError() throws {
         let directory = try TemporaryDirectory()
         let base = try Sample.store("memory", directory.file("a"))

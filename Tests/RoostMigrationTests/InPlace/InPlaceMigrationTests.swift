@@ -52,7 +52,8 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "a store goes through the versions under its own name, and keeps everything else", arguments: Sample.fileTypes)
+        "an in-place migration through versions keeps path, UUID, metadata, permissions and last keys",
+        arguments: Sample.fileTypes)
     func wholeWay(type: String) throws {
         let directory = try TemporaryDirectory()
         let (location, uuid) = (location(type, directory), StoreUUID())
@@ -78,7 +79,7 @@ struct InPlaceMigrationTests {
         #expect(attributes[.referenceCount] as? Int == 1)
     }
 
-    @Test("a store that has the model already is left alone", arguments: Sample.fileTypes)
+    @Test("an in-place migration does not change a store that already has the model", arguments: Sample.fileTypes)
     func done(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -93,7 +94,7 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == names && names.count == 2)
     }
 
-    @Test("the old file can be kept, and is a store of the old model", arguments: Sample.fileTypes)
+    @Test("a backup of an in-place migration is a store of the old model", arguments: Sample.fileTypes)
     func backup(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -115,7 +116,7 @@ struct InPlaceMigrationTests {
     }
 
     /// Between the second name and the new file the process may have ended.
-    @Test("a backup that is still the store itself goes with the next migration", arguments: Sample.fileTypes)
+    @Test("a migration removes a backup that is still the store itself, and keeps others", arguments: Sample.fileTypes)
     func unfinishedBackup(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -131,7 +132,7 @@ struct InPlaceMigrationTests {
     }
 
     /// A commit between the snapshot and the new name would be lost.
-    @Test("a store cannot be opened from its migration's first record to the new name", arguments: Sample.fileTypes)
+    @Test("a store cannot be opened while an in-place migration replaces its file", arguments: Sample.fileTypes)
     func exclusion(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -159,7 +160,7 @@ struct InPlaceMigrationTests {
         try store.close()
     }
 
-    @Test("migrating a store that is open is refused and changes nothing", arguments: Sample.fileTypes)
+    @Test("an in-place migration of an open store throws busy and changes nothing", arguments: Sample.fileTypes)
     func open(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -180,7 +181,9 @@ struct InPlaceMigrationTests {
         #expect(path == (type == "sqlite" ? .oneTransaction : .onePass))
     }
 
-    @Test("of several that begin at once one migrates, and the others find it done", arguments: Sample.fileTypes)
+    @Test(
+        "of four simultaneous in-place migrations, one migrates and three find nothing to do",
+        arguments: Sample.fileTypes)
     func together(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -211,7 +214,9 @@ struct InPlaceMigrationTests {
         #expect(try directory.names().count == 2)
     }
 
-    @Test("after an error or a cancellation the store is as it was", arguments: Sample.fileTypes, 0..<6)
+    @Test(
+        "an in-place migration that is cancelled in any phase leaves every byte unchanged", arguments: Sample.fileTypes,
+        0..<6)
     func failures(type: String, phase: Int) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -245,7 +250,8 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("what cannot be done is said before anything happens", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration that cannot succeed is refused before it changes anything", arguments: Sample.fileTypes)
     func refusals(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -274,7 +280,7 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("a plan says what would happen, and changes nothing", arguments: Sample.fileTypes)
+    @Test("a plan of an in-place migration lists its steps and changes nothing", arguments: Sample.fileTypes)
     func plan(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -290,7 +296,8 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("a record that was damaged in the file ends it, and the file stays as it is", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration of a store with a damaged record fails and changes nothing", arguments: Sample.fileTypes)
     func damagedRecord(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -323,7 +330,7 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "a store that does not hold what was recorded is not migrated, with a backup or without",
+        "an in-place migration refuses a store that lacks recorded links, with and without backup",
         arguments: Sample.fileTypes)
     func keepsEvidence(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -347,7 +354,9 @@ struct InPlaceMigrationTests {
         }
     }
 
-    @Test("what a program that is not Roost's writes meanwhile is not lost", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration throws busy when another program changes the file meanwhile", arguments: Sample.fileTypes
+    )
     func foreignWriter(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -368,7 +377,7 @@ struct InPlaceMigrationTests {
     }
 
     @Test(
-        "what is wrong with the new store is said of the store, by the name that its reader knows",
+        "errors in the new file of an in-place migration name the store's own path",
         arguments: Sample.fileTypes)
     func namesTheStore(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -388,7 +397,9 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("a store that another program opens meanwhile is not replaced", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration does not replace a store that another program opens meanwhile",
+        arguments: Sample.fileTypes)
     func foreignReader(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)
@@ -409,7 +420,8 @@ struct InPlaceMigrationTests {
         #expect(try directory.names() == ["notes", "notes\(suffix)"])
     }
 
-    @Test("what a crash left beside a store that was migrated is swept", arguments: Sample.fileTypes)
+    @Test(
+        "an in-place migration with nothing to do removes the temporary files of a crash", arguments: Sample.fileTypes)
     func sweeps(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory)

@@ -98,7 +98,7 @@ struct OneTransactionTests {
         }
     }
 
-    @Test("random changes give the same bytes in one transaction as in a new file", arguments: 0..<6)
+    @Test("random migrations give the same content in one transaction as in a new file", arguments: 0..<6)
     func randomEvolutions(part: Int) throws {
         var count = 0
         for seed in 0..<20 where try compare(1000 + part * 20 + seed) == .oneTransaction { count += 1 }
@@ -107,7 +107,7 @@ struct OneTransactionTests {
 
     // MARK: Which way
 
-    @Test("the most must stay as it is, one step must lead there, and no backup be kept")
+    @Test("one transaction is used for one small step in SQLite without a backup")
     func whichWay() throws {
         func path(
             _ model: ManagedObjectModel, type: String = "sqlite", _ options: MigrationOptions = MigrationOptions()
@@ -146,7 +146,7 @@ struct OneTransactionTests {
         #expect(try path(try #require(twoSteps.versions.last).model, MigrationOptions(history: twoSteps)) == .onePass)
     }
 
-    @Test("a policy, whatever it does, makes a new file, and an index that only turns round none")
+    @Test("a policy requires a new file; an index with a changed direction does not")
     func policiesAndIndexes() throws {
         let directory = try TemporaryDirectory()
         let (one, two) = (
@@ -176,7 +176,7 @@ struct OneTransactionTests {
         try store.close()
     }
 
-    @Test("a stage whose code runs before or after makes a new file, and its code runs", arguments: [true, false])
+    @Test("a custom stage requires a new file, and its code runs once", arguments: [true, false])
     func stages(isBefore: Bool) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -192,7 +192,7 @@ struct OneTransactionTests {
         #expect(calls.withLock { $0 } == 1)
     }
 
-    @Test("the space that is needed is that of what changes")
+    @Test("a migration in one transaction needs space only for the content that changes")
     func space() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -211,7 +211,7 @@ struct OneTransactionTests {
         #expect(try directory.names() == ["store"])
     }
 
-    @Test("new links, constraints and indexes of what stays are made")
+    @Test("a migration in one transaction adds links, constraints and indexes to unchanged entities")
     func additions() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -242,7 +242,7 @@ struct OneTransactionTests {
 
     // MARK: All or nothing
 
-    @Test("after an error or a cancellation every byte is as it was", arguments: 0..<6)
+    @Test("a migration in one transaction that is cancelled in any phase leaves every byte unchanged", arguments: 0..<6)
     func failures(phase: Int) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -273,7 +273,7 @@ struct OneTransactionTests {
         #expect(try directory.names() == ["copy", "store"])
     }
 
-    @Test("values that a new constraint forbids are refused with the error of a new file, and nothing changes")
+    @Test("values that break a new constraint are refused alike in one transaction and a new file")
     func constraint() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -295,7 +295,7 @@ struct OneTransactionTests {
         #expect(try directory.names() == ["store"])
     }
 
-    @Test("a store cannot be opened from the first record to the end of a one-transaction migration")
+    @Test("a store cannot be opened while a migration in one transaction runs")
     func exclusion() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -321,7 +321,7 @@ struct OneTransactionTests {
         #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
     }
 
-    @Test("of several that begin at once one migrates, and the others find it done")
+    @Test("of four simultaneous migrations in one transaction, one migrates and three find nothing to do")
     func together() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -354,7 +354,9 @@ struct OneTransactionTests {
 
     // MARK: Other programs
 
-    @Test("a row that another program changed is refused, and stays", .enabled(if: SQLiteShell.path != nil))
+    @Test(
+        "a migration in one transaction refuses a row that another program changed",
+        .enabled(if: SQLiteShell.path != nil))
     func evidence() throws {
         for statement in [
             "UPDATE Person SET name = 'other' WHERE _id = 1", "UPDATE Shelf SET label = 'other' WHERE _id = 1",
@@ -378,7 +380,7 @@ struct OneTransactionTests {
     }
 
     @Test(
-        "what SQLite finds wrong with the file is found before the change counts, unless nothing is to be verified",
+        "a migration in one transaction detects a damaged index before it commits, unless verification is off",
         .enabled(if: SQLiteShell.path != nil))
     func damagedStructure() throws {
         let directory = try TemporaryDirectory()
@@ -402,7 +404,9 @@ struct OneTransactionTests {
             try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
     }
 
-    @Test("tables of other programs stay, unless one has a name that is needed", .enabled(if: SQLiteShell.path != nil))
+    @Test(
+        "a migration keeps tables of other programs, in a new file if names collide",
+        .enabled(if: SQLiteShell.path != nil))
     func foreignTables() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
@@ -423,7 +427,8 @@ struct OneTransactionTests {
         try store.close()
     }
 
-    @Test("another program cannot write meanwhile", .enabled(if: SQLiteShell.path != nil))
+    @Test(
+        "another program cannot write while a migration in one transaction runs", .enabled(if: SQLiteShell.path != nil))
     func foreignWriter() throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))

@@ -113,13 +113,13 @@ struct LossTests {
 
     // MARK: What is counted
 
-    @Test("objects of an entity that is removed, and references to them; none of an entity without objects")
+    @Test("objects of a removed entity, and references to them, are counted as losses")
     func entities() throws {
         #expect(try losses(Self.withoutTags()) == ["Tag": 2, "Note.tags": 3, "Draft.tags": 2])
         #expect(try losses(Self.model { $0.removeAll { $0.name == "Unused" } }) == [:])
     }
 
-    @Test("values that are not null, of each entity that has them")
+    @Test("values other than null of a removed attribute are counted for each entity")
     func attributes() throws {
         #expect(
             try losses(Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } })
@@ -127,7 +127,7 @@ struct LossTests {
         #expect(try losses(Self.changing("Unused") { $0.attributes = [] }) == [:])
     }
 
-    @Test("values that give way to those of another attribute by a renaming identifier are refused")
+    @Test("values that a renaming identifier replaces by another attribute's are a loss")
     func values() throws {
         func model(_ identifier: String?) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -152,7 +152,7 @@ struct LossTests {
         #expect(try Scenario.objects("A", in: store).map(\.values) == [["a": "va", "b": "va"]])
     }
 
-    @Test("references of a relationship that is removed; none where the other end keeps them")
+    @Test("references of a removed relationship are a loss unless its inverse keeps them")
     func relationships() throws {
         let withoutFolders = try Self.model { entities in
             entities.removeAll { $0.name == "Folder" }
@@ -170,7 +170,7 @@ struct LossTests {
         #expect(try losses(oneWay) == [:])
     }
 
-    @Test("an order, of objects with more than one destination")
+    @Test("a removed order is a loss of objects with more than one destination")
     func order() throws {
         let unordered = try Self.changing("Note") { note in
             for index in note.relationships.indices { note.relationships[index].isOrdered = false }
@@ -178,7 +178,7 @@ struct LossTests {
         #expect(try losses(unordered) == ["Note.tags": 2])
     }
 
-    @Test("elements of a composite, digits of numbers, and IDs in attributes")
+    @Test("removed composite elements, inexact numbers and dangling ID attributes are losses")
     func others() throws {
         func place(_ elements: [AttributeDescription]) -> AttributeDescription {
             AttributeDescription("place", type: .composite, elements: elements)
@@ -236,7 +236,7 @@ struct LossTests {
         return MigrationOptions(mapping: mapping)
     }
 
-    @Test("a mapping model that removes or leaves out is refused by the names of its mappings")
+    @Test("a mapping model that removes objects or omits a property is refused with its mapping's name")
     func mappingModels() throws {
         let removing = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
@@ -264,7 +264,7 @@ struct LossTests {
         #expect(error.message.contains("mapping 'Bare'"), "\(error.message)")
     }
 
-    @Test("objects that no predicate takes are lost, and references to them")
+    @Test("objects that no mapping's predicate selects are lost, with references to them")
     func predicates() throws {
         let some = try mapping { mappings in
             for index in mappings.indices where mappings[index].sourceEntity == "Tag" {
@@ -280,7 +280,7 @@ struct LossTests {
         #expect(try losses(Self.model(), all) == [:])
     }
 
-    @Test("of an entity that is split, each part may drop what it does not read")
+    @Test("a split entity loses only the values that some part does not read")
     func split() throws {
         let model = try Self.model {
             $0.append(EntityDescription("Red", attributes: [.string("name")]))
@@ -300,7 +300,7 @@ struct LossTests {
     // MARK: Ways
 
     @Test(
-        "nothing is changed by a migration that is refused, in place or to another store", arguments: Sample.fileTypes)
+        "a migration that is refused for losses changes no file", arguments: Sample.fileTypes)
     func refusesBeforeAnythingChanges(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -333,7 +333,7 @@ struct LossTests {
         #expect(report.description.split(separator: "\n")[1].contains("lost"), "\(report)")
     }
 
-    @Test("a loss of a later step refuses the whole way, and the store stays as it is", arguments: Sample.fileTypes)
+    @Test("a loss in a later step refuses the whole migration before its first step", arguments: Sample.fileTypes)
     func laterSteps(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -357,7 +357,7 @@ struct LossTests {
         #expect(report.way == "by a mapping model from '1' to '2'; inferred directly from '2' to '3'")
     }
 
-    @Test("opening a store migrates it only where nothing is lost, unless that is allowed", arguments: Sample.fileTypes)
+    @Test("opening a store migrates it without losses, and with losses only if allowed", arguments: Sample.fileTypes)
     func opening(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -376,7 +376,7 @@ struct LossTests {
         try store.close()
     }
 
-    @Test("three passes are refused as one is; what a policy makes nothing of is reported, and the program's decision")
+    @Test("a migration with policies refuses losses, but only reports objects that a policy drops")
     func policies() throws {
         let policy: @Sendable () -> EntityMigrationPolicy = {
             ClosurePolicy {
@@ -416,7 +416,7 @@ struct LossTests {
             }["Tag"] == 2)
     }
 
-    @Test("a report and a plan say losses in their JSON")
+    @Test("a plan reads back from its JSON with its losses")
     func json() throws {
         let plan = try manager.planMigration(
             from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),

@@ -4,7 +4,7 @@ import RoostMigration
 import Testing
 
 /// The order of an ordered relationship is data, also where only the other end keeps the pairs.
-@Suite("Losses of an order")
+@Suite("Losses of order")
 struct OrderLossTests {
     private typealias R = RelationshipDescription
 
@@ -86,7 +86,9 @@ struct OrderLossTests {
             b: [.toMany("as", to: "A", inverse: "cs", isOrdered: true)], losses: []),
     ]
 
-    @Test("an order that no relationship keeps is refused and forecast", arguments: changes.keys.sorted())
+    @Test(
+        "a migration that drops an ordered relationship's order is forecast and refused",
+        arguments: changes.keys.sorted())
     func orders(name: String) throws {
         let change = try #require(Self.changes[name])
         let source = try change.isManyToMany ? Self.manyToMany() : Self.oneToMany()

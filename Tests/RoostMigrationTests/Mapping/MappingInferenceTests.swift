@@ -12,7 +12,7 @@ struct MappingInferenceTests {
 
     // MARK: Adding, removing and renaming
 
-    @Test("an entity that is the same in both models is copied")
+    @Test("inference copies an entity that is the same in both models")
     func copies() throws {
         let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let new = try model(
@@ -26,7 +26,7 @@ struct MappingInferenceTests {
     }
 
     @Test(
-        "entities are added and removed; there is one mapping for each destination entity, and one for each removed one"
+        "inference adds and removes entities, with one mapping for each"
     )
     func addsAndRemovesEntities() throws {
         let old = try model(EntityDescription("Gone"), EntityDescription("Note"))
@@ -38,7 +38,7 @@ struct MappingInferenceTests {
         #expect(remarks.map(\.description) == ["loss: Gone: All objects of the entity are dropped."])
     }
 
-    @Test("attributes and relationships are added and removed")
+    @Test("inference adds and removes attributes and relationships")
     func addsAndRemovesProperties() throws {
         let old = try model(
             EntityDescription(
@@ -60,7 +60,7 @@ struct MappingInferenceTests {
                 == ["loss Note.color", "loss Note.oldTags"])
     }
 
-    @Test("entities, attributes and relationships are renamed by renaming identifiers")
+    @Test("renaming identifiers rename entities, attributes and relationships")
     func renames() throws {
         let old = try model(
             EntityDescription(
@@ -90,7 +90,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).isEmpty)
     }
 
-    @Test("an identifier that is kept survives two renames: both sides are compared by it")
+    @Test("a kept renaming identifier matches elements across two renames")
     func keepsIdentifier() throws {
         let versions = try ["title", "name", "label"].map { name in
             try model(
@@ -106,7 +106,7 @@ struct MappingInferenceTests {
         }
     }
 
-    @Test("a renaming identifier that means nothing in the source makes a new element, with a note")
+    @Test("a renaming identifier unknown in the source makes a new element and a note")
     func unmatchedIdentifier() throws {
         let old = try model(
             EntityDescription("Note", attributes: [A("name", type: .string).with { $0.renamingIdentifier = "title" }]))
@@ -125,7 +125,7 @@ struct MappingInferenceTests {
         #expect(remarks.contains { $0.kind == .note && $0.entity == "Tag" })
     }
 
-    @Test("two destination properties with one source identifier both get the value")
+    @Test("two destination attributes with one renaming identifier both get its value")
     func sharedIdentifier() throws {
         let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let both = EntityDescription(
@@ -152,7 +152,7 @@ struct MappingInferenceTests {
                 ])
     }
 
-    @Test("an identifier that means several source properties, none of that name, is refused")
+    @Test("a renaming identifier of several source attributes with other names is refused")
     func ambiguousIdentifier() throws {
         let old = try model(
             EntityDescription(
@@ -170,7 +170,7 @@ struct MappingInferenceTests {
 
     // MARK: Optional and mandatory
 
-    @Test("an attribute that becomes mandatory is inferred, with a remark unless it has a default")
+    @Test("an attribute that becomes mandatory gives a remark unless it has a default")
     func becomesMandatory() throws {
         let old = try model(EntityDescription("Note", attributes: [A("a", type: .string), A("b", type: .string)]))
         let new = try model(
@@ -185,7 +185,7 @@ struct MappingInferenceTests {
         #expect(remarks.map(\.kind) == [.demand] && remarks.map(\.property) == ["a"])
     }
 
-    @Test("mandatory becomes optional: inferred, without a remark")
+    @Test("an attribute that becomes optional keeps its values without a remark")
     func becomesOptional() throws {
         let old = try model(EntityDescription("Note", attributes: [A("a", type: .string, isOptional: false)]))
         let new = try model(EntityDescription("Note", attributes: [A("a", type: .string)]))
@@ -194,7 +194,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).isEmpty)
     }
 
-    @Test("a new mandatory attribute is inferred; without a default a remark requires an empty entity")
+    @Test("a new mandatory attribute without a default gives a remark")
     func addsMandatory() throws {
         let old = try model(EntityDescription("Note"))
         let new = try model(
@@ -214,7 +214,7 @@ struct MappingInferenceTests {
     // MARK: Types
 
     @Test(
-        "a type may change where no value can be lost",
+        "inference widens an attribute's type, and refuses the reverse change",
         arguments: [
             (.integer16, .integer32), (.integer16, .integer64), (.integer32, .integer64), (.integer16, .decimal),
             (.integer64, .decimal), (.integer16, .float), (.integer16, .double), (.integer32, .double),
@@ -231,7 +231,7 @@ struct MappingInferenceTests {
         #expect(!MappingModel.inferenceProblems(from: b, to: a).isEmpty)
     }
 
-    @Test("every other change of a type is refused, also with a rename")
+    @Test("inference refuses a type change that can lose values, also with a rename")
     func refusesTypes() throws {
         for old in AttributeType.allCases where old != .undefined && old != .composite {
             for new in AttributeType.allCases
@@ -250,7 +250,7 @@ struct MappingInferenceTests {
     }
 
     @Test(
-        "converting whole numbers to floating point is inferred, with a remark if not all are exact",
+        "a whole number becomes floating-point, with a remark if not all values are exact",
         arguments: [
             (AttributeType.integer16, AttributeType.double, false), (.integer32, .double, false),
             (.integer64, .double, true), (.integer16, .float, false), (.integer32, .float, true),
@@ -274,7 +274,7 @@ struct MappingInferenceTests {
             })
     }
 
-    @Test("an element of a composite becomes a floating-point number as an attribute does")
+    @Test("a whole number in a composite becomes floating-point with a remark")
     func wholeNumberElements() throws {
         let (a, b) = (
             try model(
@@ -288,7 +288,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: a, to: b).map { [$0.kind.rawValue, $0.property] } == [["demand", "price.sum"]])
     }
 
-    @Test("everything that has a text becomes a string on request", arguments: AttributeType.allCases)
+    @Test("an attribute whose type has a text becomes a string only on request", arguments: AttributeType.allCases)
     func convertsToString(type: AttributeType) throws {
         guard type != .undefined, type != .composite, type != .string else { return }
         let (old, new) = (
@@ -309,7 +309,7 @@ struct MappingInferenceTests {
         #expect(mapping.problems(from: old, to: new).isEmpty)
     }
 
-    @Test("elements of composites that nothing reads are losses, at any depth")
+    @Test("composite elements that no mapping reads are losses, at any depth")
     func droppedElements() throws {
         func place(_ elements: [AttributeDescription]) throws -> ManagedObjectModel {
             try model(EntityDescription("Note", attributes: [A("place", type: .composite, elements: elements)]))
@@ -345,7 +345,7 @@ struct MappingInferenceTests {
         #expect(try losses(source, single) == ["place.lon", "place.street.name"])
     }
 
-    @Test("composites are compared element by element")
+    @Test("inference compares composite attributes element by element")
     func composites() throws {
         func note(_ elements: [A], modifier: String? = nil) throws -> ManagedObjectModel {
             try model(
@@ -375,7 +375,7 @@ struct MappingInferenceTests {
         #expect(MappingModel.inferenceProblems(from: old, to: wrong).map(\.property) == ["place.lat"])
     }
 
-    @Test("a transient attribute has no value to take, and takes none")
+    @Test("a transient attribute that becomes stored starts empty, and the reverse is a loss")
     func transients() throws {
         let old = try model(
             EntityDescription(
@@ -390,7 +390,7 @@ struct MappingInferenceTests {
 
     // MARK: Relationships
 
-    @Test("to-one becomes to-many")
+    @Test("inference makes a to-one relationship to-many, and refuses the reverse")
     func becomesToMany() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("image", to: "Image")]), EntityDescription("Image"))
@@ -413,7 +413,7 @@ struct MappingInferenceTests {
         #expect(problems.first?.message.contains("from to-many to to-one") == true)
     }
 
-    @Test("an order is made and dropped, with a remark")
+    @Test("an order that is added gives a note, and one that is removed a loss")
     func orders() throws {
         func note(isOrdered: Bool) throws -> ManagedObjectModel {
             try model(
@@ -427,7 +427,7 @@ struct MappingInferenceTests {
         #expect(dropped.remarks(from: ordered, to: plain).map(\.kind) == [.loss])
     }
 
-    @Test("a relationship with another destination entity is a new one")
+    @Test("a relationship with another destination entity is a new relationship and a loss")
     func otherDestination() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"),
@@ -460,7 +460,7 @@ struct MappingInferenceTests {
         #expect(try MappingModel.inferred(from: new, to: old).remarks(from: new, to: old).isEmpty)
     }
 
-    @Test("a relationship whose inverse is added or removed keeps its destinations without a loss")
+    @Test("adding or removing an inverse keeps a relationship's destinations without a loss")
     func inverses() throws {
         let old = try model(
             EntityDescription("Note", relationships: [.toOne("owner", to: "Person")]), EntityDescription("Person"))
@@ -495,7 +495,7 @@ struct MappingInferenceTests {
         #expect(mapping.remarks(from: old, to: new).map { "\($0.kind) \($0.property ?? "")" } == ["loss notes"])
     }
 
-    @Test("an inverse that changes from to-many to to-one gives a remark, also if the end itself becomes to-one")
+    @Test("an inverse that becomes to-one gives a remark, whatever its new name")
     func narrowedInverse() throws {
         func models(_ a: R, _ b: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: [b]))
@@ -527,7 +527,7 @@ struct MappingInferenceTests {
         #expect(kept.remarks(from: renamedInverse, to: new).isEmpty)
     }
 
-    @Test("a to-many relationship whose pairs no to-one inverse keeps does not become to-one")
+    @Test("a to-many relationship without pairs in a to-one inverse does not become to-one")
     func lostNarrowing() throws {
         func models(_ a: R?, _ b: R) throws -> ManagedObjectModel {
             try model(
@@ -550,7 +550,7 @@ struct MappingInferenceTests {
         }
     }
 
-    @Test("a new to-one inverse gives a remark, and becoming one's own inverse is a loss of direction")
+    @Test("a new to-one inverse gives a remark; a relationship that becomes its own inverse loses direction")
     func newInverse() throws {
         func nodes(_ relationship: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [relationship]))
@@ -577,7 +577,7 @@ struct MappingInferenceTests {
 
     // MARK: Hierarchies
 
-    @Test("an attribute moves up and down a hierarchy")
+    @Test("an attribute keeps its values when it moves within a hierarchy")
     func movesAttribute() throws {
         func party(_ above: [A], _ below: [A]) throws -> ManagedObjectModel {
             try model(
@@ -598,7 +598,7 @@ struct MappingInferenceTests {
         #expect(down.remarks(from: above, to: below).map { "\($0.kind) \($0.entity)" } == ["loss Party"])
     }
 
-    @Test("a parent is inserted, removed and changed")
+    @Test("an entity keeps its values when its parent is inserted, removed or changed")
     func changesParent() throws {
         func person(_ parent: String?) throws -> ManagedObjectModel {
             try model(
@@ -616,7 +616,7 @@ struct MappingInferenceTests {
         }
     }
 
-    @Test("two hierarchies cannot be merged; one can be split")
+    @Test("inference splits one hierarchy in two, but does not merge two")
     func mergesHierarchies() throws {
         let apart = try model(EntityDescription("Cat"), EntityDescription("Dog"))
         let together = try model(
@@ -632,7 +632,7 @@ struct MappingInferenceTests {
 
     // MARK: Splitting and merging
 
-    @Test("an entity is neither split nor merged")
+    @Test("inference refuses to split an entity or to merge two into one")
     func splits() throws {
         let one = try model(EntityDescription("Note"))
         let two = try model(
@@ -651,7 +651,7 @@ struct MappingInferenceTests {
 
     // MARK: What changes no data
 
-    @Test("delete rules, defaults, limits, classes, notes and indexes need no migration")
+    @Test("changes of delete rules, defaults, limits, classes and indexes need no migration")
     func compatible() throws {
         let old = try model(
             EntityDescription(
@@ -678,7 +678,7 @@ struct MappingInferenceTests {
         #expect(try MappingModel.inferred(from: old, to: new).entityMappings.map(\.type) == [.copy, .copy])
     }
 
-    @Test("constraints, abstractness and hash modifiers are inferred; a new constraint requires unique values")
+    @Test("a new uniqueness constraint and a new abstract entity give remarks")
     func hashOnly() throws {
         let old = try model(
             EntityDescription("Note", attributes: [A("n", type: .integer16), A("m", type: .integer16)]))
@@ -714,7 +714,7 @@ struct MappingInferenceTests {
 
     // MARK: Refusals
 
-    @Test("a refusal lists every problem at once, each with entity, property and remedy, and once for all heirs")
+    @Test("a refused inference lists each problem once, with entity, property and remedy")
     func refusals() throws {
         let old = try model(
             EntityDescription(

@@ -4,7 +4,7 @@ import Testing
 
 /// The elements of two versions that inference takes for the same, also where renaming identifiers
 /// are wrong.
-@Suite("Elements of two versions that belong together")
+@Suite("Matching elements of two versions")
 struct VersionMatchingTests {
     private typealias A = AttributeDescription
 
@@ -12,7 +12,7 @@ struct VersionMatchingTests {
         try ManagedObjectModel(entities: entities)
     }
 
-    @Test("a mapping document with hashes of the first recipe fits the models that it was made for, and no others")
+    @Test("a mapping document with version 1 hashes fits only the models it was made for")
     func mappingsOfOldRecipe() throws {
         let (old, new) = (
             try model(EntityDescription("Track", attributes: [.date("seen").transient()])),
@@ -50,7 +50,7 @@ struct VersionMatchingTests {
 
     // MARK: Entities
 
-    @Test("an entity with the same name and hash is copied, whatever its renaming identifier says")
+    @Test("an entity with the same name and hash is copied despite a stray renaming identifier")
     func strayIdentifierWithEqualHash() throws {
         let note = EntityDescription("Note", attributes: [A("title", type: .string)])
         var stray = note
@@ -65,7 +65,7 @@ struct VersionMatchingTests {
         #expect(try mappings(model(note, tag), model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
     }
 
-    @Test("an entity that changes keeps its objects where its renaming identifier means nothing, on either side")
+    @Test("a changed entity keeps its objects despite a stray renaming identifier")
     func strayIdentifierOfAChangedEntity() throws {
         func note(_ name: String, _ identifier: String?) throws -> ManagedObjectModel {
             try model(
@@ -78,7 +78,7 @@ struct VersionMatchingTests {
         #expect(try mappings(note("a", "stray"), note("b", "other")) == ["transform Note>Note"])
     }
 
-    @Test("an entity is renamed, and a new one may take the old name")
+    @Test("an entity is renamed, and a new entity may take its old name")
     func renamedEntity() throws {
         let old = try model(EntityDescription("Note", attributes: [A("title", type: .string)]))
         let post = EntityDescription("Post", attributes: [A("title", type: .string)]).with {
@@ -96,7 +96,7 @@ struct VersionMatchingTests {
     }
 
     @Test(
-        "a new entity that is the old one in every respect is not made out of nothing: who gets the objects must be said"
+        "two equal entities with one source are refused as ambiguous"
     )
     func renamedAndReplacedBySame() throws {
         let note = EntityDescription("Note", attributes: [A("title", type: .string)])
@@ -107,7 +107,7 @@ struct VersionMatchingTests {
         #expect(problems.map(\.entity) == ["Note", "Post"])
     }
 
-    @Test("two entities exchange their names")
+    @Test("two entities exchange their names by renaming identifiers")
     func swappedEntities() throws {
         let old = try model(
             EntityDescription("A", attributes: [A("x", type: .string)]),
@@ -118,7 +118,7 @@ struct VersionMatchingTests {
         #expect(try mappings(old, new) == ["transform B>A", "transform A>B"])
     }
 
-    @Test("an identifier that was removed after a rename leaves the entity what it is")
+    @Test("an entity keeps its objects when its renaming identifier is removed")
     func removedIdentifier() throws {
         let old = try model(
             EntityDescription("Post", attributes: [A("a", type: .string)]).with { $0.renamingIdentifier = "Note" })
@@ -128,7 +128,7 @@ struct VersionMatchingTests {
 
     // MARK: Attributes
 
-    @Test("an attribute keeps its values where its renaming identifier means nothing, on either side")
+    @Test("an attribute keeps its values despite a stray renaming identifier")
     func strayIdentifierOfAnAttribute() throws {
         let plain = A("isSilenced", type: .boolean)
         let stray = A("isSilenced", type: .boolean).with { $0.renamingIdentifier = "mutedStatus" }
@@ -143,7 +143,7 @@ struct VersionMatchingTests {
             "the name of one that stays: both get its values")
     }
 
-    @Test("a whole number that becomes a floating-point number is kept where its renaming identifier means nothing")
+    @Test("a number that becomes floating-point keeps its values despite a stray identifier")
     func strayIdentifierOfANumber() throws {
         for (old, new) in [
             (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
@@ -159,7 +159,7 @@ struct VersionMatchingTests {
         }
     }
 
-    @Test("attributes are renamed, exchanged, and replaced by new ones of the old name")
+    @Test("attributes are renamed, exchanged, and replaced by new attributes with the old names")
     func renamedAttributes() throws {
         #expect(
             try values([A("x", type: .string)], [A("y", type: .string).with { $0.renamingIdentifier = "x" }]) == [
@@ -184,7 +184,7 @@ struct VersionMatchingTests {
             try values([A("x", type: .string)], [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:])
     }
 
-    @Test("the elements of composites belong together by the same rules")
+    @Test("an element of a composite keeps its values despite a stray renaming identifier")
     func elements() throws {
         func place(_ identifier: String?) -> AttributeDescription {
             A(
@@ -201,7 +201,7 @@ struct VersionMatchingTests {
 
     // MARK: Relationships
 
-    @Test("a relationship keeps its destinations where its renaming identifier means nothing, on either side")
+    @Test("a relationship keeps its destinations despite a stray renaming identifier")
     func strayIdentifierOfARelationship() throws {
         func notes(_ identifier: String?, _ back: String?, _ modifier: String) throws -> ManagedObjectModel {
             var tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: "notes")
@@ -223,7 +223,7 @@ struct VersionMatchingTests {
         }
     }
 
-    @Test("relationships are renamed and exchanged")
+    @Test("relationships are renamed and exchanged by renaming identifiers")
     func renamedRelationships() throws {
         func note(_ first: (String, String?), _ second: (String, String?)) throws -> ManagedObjectModel {
             let relationships = [first, second].map { name, identifier in

@@ -5,7 +5,7 @@ import RoostMigration
 import Testing
 
 /// A dry run says what the migration would end with.
-@Suite("What dry runs forecast")
+@Suite("Forecasts of dry runs")
 struct ForecastTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -47,7 +47,7 @@ struct ForecastTests {
         ])
     }
 
-    @Test("constants and values out of the range of their type")
+    @Test("a dry run forecasts values and constants outside their type's range")
     func ranges() throws {
         let old = try note([.integer64("n")])
         let new = try note([.integer16("n")])
@@ -56,7 +56,7 @@ struct ForecastTests {
         try expectForecast(.invalidValue, source, new, mapping(["n": .constant(.int(70_000))]))
     }
 
-    @Test("new mandatory elements of composites")
+    @Test("a dry run forecasts missing values of new mandatory composite elements")
     func elements() throws {
         func place(_ elements: [AttributeDescription]) -> AttributeDescription {
             AttributeDescription("place", type: .composite, elements: elements)
@@ -67,7 +67,7 @@ struct ForecastTests {
         try expectForecast(.migrationFailed, source, new)
     }
 
-    @Test("objects that share the values of a new uniqueness constraint", arguments: [2, 600])
+    @Test("a dry run forecasts objects that break a new uniqueness constraint", arguments: [2, 600])
     func duplicates(count: Int) throws {
         let old = try note([.string("a"), .integer64("b")])
         let new = try note([.string("a"), .integer64("b")], unique: [["a", "b"]])
@@ -81,7 +81,7 @@ struct ForecastTests {
         try expectForecast(.constraintViolation, source(old, rows), new, saysTheSame: false)
     }
 
-    @Test("too few and too many destinations")
+    @Test("a dry run forecasts relationships with too few or too many destinations")
     func counts() throws {
         func model(_ minimum: Int, _ maximum: Int?, isOptional: Bool = true) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -128,7 +128,7 @@ struct ForecastTests {
         #expect(plan.refusals == [])
     }
 
-    @Test("a document that would become too large, also of a conversion")
+    @Test("a dry run of a migration or a conversion forecasts a document above its size limit")
     func documents() throws {
         let directory = try TemporaryDirectory()
         let old = try note([.string("text")])
@@ -146,7 +146,9 @@ struct ForecastTests {
         #expect(try directory.names() == [])
     }
 
-    @Test("links, metadata and the model count for the size of a document", arguments: ["links", "fields", "metadata"])
+    @Test(
+        "the forecast size of a document includes links, metadata and the model",
+        arguments: ["links", "fields", "metadata"])
     func documentsBesideObjects(what: String) throws {
         let directory = try TemporaryDirectory()
         func model(_ notes: RelationshipDescription, _ tags: RelationshipDescription) throws -> ManagedObjectModel {

@@ -27,7 +27,7 @@ struct MigrationEstimateTests {
         }
     }
 
-    @Test("grow with what is read, with passes and verification, and with the types of the stores")
+    @Test("a time estimate grows with objects, passes, verification and the costs of both stores")
     func estimates() {
         #expect(seconds(0) == 0 && seconds(path: .nothing) == 0)
         #expect(seconds(2000) == 2 * seconds(1000))
@@ -41,7 +41,7 @@ struct MigrationEstimateTests {
         #expect((0.3...10).contains(seconds(1_000_000)))
     }
 
-    @Test("a plan estimates its path, and each step")
+    @Test("a plan estimates the time of its path as the sum of its steps")
     func plans() throws {
         func plan(_ options: MigrationOptions, _ model: ManagedObjectModel) throws -> MigrationPlan {
             let directory = try TemporaryDirectory()

@@ -105,7 +105,7 @@ struct RelationshipChangeTests {
         try source.close()
     }
 
-    @Test("links that become pairs of many batches are found again", arguments: [true, false])
+    @Test("thousands of links become the pairs of both directions without duplicates", arguments: [true, false])
     func manyLinks(isOrdered: Bool) throws {
         let old = try Self.nodes(.toMany("fr", to: "A", isOrdered: isOrdered))
         let new = try Self.nodes(.toMany("fr", to: "A", inverse: "fr", isOrdered: isOrdered))
@@ -119,7 +119,7 @@ struct RelationshipChangeTests {
         #expect(report.links == Set(links.map { $0.sorted() }).count)
     }
 
-    @Test("each end of a pair that both said keeps its place")
+    @Test("each end of a pair recorded in both directions keeps its place")
     func keepsPlaces() throws {
         let old = try Self.nodes(.toMany("fr", to: "A", isOrdered: true))
         let new = try Self.nodes(.toMany("fr", to: "A", inverse: "fr", isOrdered: true))
@@ -142,7 +142,7 @@ struct RelationshipChangeTests {
         #expect(try targets(4) == [2, 1])
     }
 
-    @Test("a to-one relationship becomes its own to-many inverse with every pair", arguments: [false, true])
+    @Test("a to-one relationship that becomes its own to-many inverse keeps every pair", arguments: [false, true])
     func toOneBecomesOwnInverse(hasPolicy: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A"))
         let new = try Self.nodes(.toMany("s", to: "A", inverse: "s"))
@@ -157,7 +157,7 @@ struct RelationshipChangeTests {
     }
 
     @Test(
-        "a pair of a one-to-one relationship that is its own inverse stays one when it becomes to-many",
+        "a one-to-one relationship with itself keeps its pairs when it becomes to-many",
         arguments: ["itself", "none", "another"], Sample.writingTypes)
     func ownOneToOneBecomesToMany(inverse: String, type: String) throws {
         let directory = try TemporaryDirectory()
@@ -191,7 +191,7 @@ struct RelationshipChangeTests {
     // MARK: One partner only
 
     @Test(
-        "a to-one relationship becomes its own inverse where no object is in two pairs",
+        "a to-one relationship becomes its own inverse if no object is in two pairs",
         arguments: [
             ([1: 2, 3: 3], [1: 2, 2: 1, 3: 3]), ([2: 1, 4: 3, 3: 4], [1: 2, 2: 1, 3: 4, 4: 3]),
             ([1: 2, 2: 3], nil), ([2: 3, 1: 2], nil), ([2: 3, 3: 3], nil), ([1: 3, 2: 3], nil), ([3: 1, 2: 3], nil),
@@ -234,7 +234,7 @@ struct RelationshipChangeTests {
     }
 
     @Test(
-        "a new to-one inverse is taken where it has room, and ends the migration where it has none",
+        "a new to-one inverse is filled, or the migration refused if two objects share a partner",
         arguments: [true, false], [true, false])
     func newToOneInverse(hasRoom: Bool, hasPolicy: Bool) throws {
         let old = try Self.two(.toOne("b", to: "B"), nil)
@@ -259,7 +259,7 @@ struct RelationshipChangeTests {
         #expect(try Self.references("B", "a", in: store) == [2: 1, 1: 3])
     }
 
-    @Test("a to-many relationship gets a to-one inverse where each object is in one list", arguments: [true, false])
+    @Test("a to-many relationship gets a to-one inverse if no object is in two lists", arguments: [true, false])
     func newToOneInverseOfToMany(hasRoom: Bool) throws {
         let old = try Self.two(.toMany("bs", to: "B", isOrdered: true), nil)
         let new = try Self.two(
@@ -317,7 +317,7 @@ struct RelationshipChangeTests {
     }
 
     @Test(
-        "a to-many inverse that becomes to-one is made from the end that is kept, in every store and in place",
+        "an inverse that becomes to-one is filled from the kept end, in every store",
         arguments: Sample.writingTypes, ["members", "member"])
     func narrowedInverse(type: String, before: String) throws {
         let (old, new) = try Self.narrowing(before, "member")
@@ -341,7 +341,7 @@ struct RelationshipChangeTests {
     }
 
     @Test(
-        "two objects that refer to the same one end a migration, and the source stays",
+        "two objects with the same to-one partner end a migration and change nothing",
         arguments: Sample.writingTypes, [true, false])
     func crowdedInverse(type: String, hasPolicy: Bool) throws {
         let (old, new) = try Self.narrowing("members", "member")
@@ -366,7 +366,7 @@ struct RelationshipChangeTests {
         #expect(try kept.snapshot().computeTally().digest == digest)
     }
 
-    @Test("a narrowed inverse is made within the file of an SQLite store where most of it stays as it is")
+    @Test("an inverse that becomes to-one is filled in one transaction in SQLite")
     func narrowedInverseInOneTransaction() throws {
         // The relationship keeps its inverse's name, so A is the same in both models, and there is much of it.
         let (old, new) = try Self.narrowing("member", "member")
@@ -393,7 +393,7 @@ struct RelationshipChangeTests {
         #expect(error?.message.contains("'A.b' of A/p9 would lead to B/p2, but A/p7 does already") ?? false)
     }
 
-    @Test("the partner of an object is found in a hierarchy, and where a predicate drops some")
+    @Test("an inverse that becomes to-one is filled across subentities and predicates")
     func narrowedInverseOfHierarchies() throws {
         func model(_ back: R) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -439,7 +439,7 @@ struct RelationshipChangeTests {
     }
 
     @Test(
-        "a relationship between objects of one entity gets a to-one inverse as any other does",
+        "a relationship within one entity gets a to-one inverse or is refused",
         arguments: [true, false])
     func narrowedInverseOfItself(hasRoom: Bool) throws {
         let old = try Self.nodes(.toOne("s", to: "A", inverse: "ts"), .toMany("ts", to: "A", inverse: "s"))
@@ -459,7 +459,7 @@ struct RelationshipChangeTests {
         #expect(try Self.references("A", "t", in: store) == [3: 1, 2: 2, 4: 3])
     }
 
-    @Test("partners are found whatever the order of their keys")
+    @Test("a narrowed inverse finds 30,000 partners whatever the order of their keys")
     func manyPartners() throws {
         let (old, new) = try Self.narrowing("members", "member")
         let count: Int64 = 30_000
@@ -477,7 +477,7 @@ struct RelationshipChangeTests {
         #expect(found.allSatisfy { target, key in key * 7_919 % count + 1 == target })
     }
 
-    @Test("a policy may take the partner of another object, whatever the mapping said before")
+    @Test("a policy may replace the to-one partner that the mapping set before")
     func policiesTakePartners() throws {
         let old = try Self.two(.toOne("b", to: "B"), nil)
         let new = try Self.two(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
@@ -541,7 +541,7 @@ struct RelationshipChangeTests {
         return (try Scenario.store("memory", "", old, objects), new, MappingModel(mappings))
     }
 
-    @Test("objects with new keys keep their places, and are written in batches rather than one by one")
+    @Test("objects with new keys keep their places and are written in batches")
     func keepsPlacesOfNewKeys() throws {
         let (source, model, mapping) = try Self.merged(2000)
         let (store, _) = try Self.migrate(
@@ -560,7 +560,7 @@ struct RelationshipChangeTests {
         #expect(tally.generation.number < 40)
     }
 
-    @Test("a policy that puts objects into ordered relationships needs no commit for each of them")
+    @Test("a policy that fills ordered relationships needs no commit for each object")
     func placesByPolicy() throws {
         let old = try ManagedObjectModel(entities: [
             EntityDescription("A", attributes: [AttributeDescription("n", type: .integer64)]),
@@ -605,7 +605,7 @@ struct RelationshipChangeTests {
 
     // MARK: The source
 
-    @Test("a check says which one-to-one references are not answered by the other end")
+    @Test("a check reports one-to-one references that the other end does not return")
     func findsUnansweredReferences() throws {
         let own = try Self.store(
             try Self.nodes(.toOne("s", to: "A", inverse: "s")), count: 6, s: [1: 2, 2: 3, 3: 2, 4: 4, 5: 6])
@@ -625,7 +625,7 @@ struct RelationshipChangeTests {
         #expect(try checkStore(two).map(\.message) == ["A/p2 refers by 'A.b' to B/p1, whose 'B.a' does not lead back."])
     }
 
-    @Test("three passes refuse a source that does not hold what its last commit recorded")
+    @Test("a migration with policies refuses a source that lacks recorded links")
     func noticesChangedSources() throws {
         let base = try Sample.store("memory", "", people: 50)
         let mapping = try PolicySample.mapping()
@@ -645,7 +645,7 @@ struct RelationshipChangeTests {
         #expect(found?.message.contains("entity") == false)
     }
 
-    @Test("links that come from links at one end and from references at the other are made once")
+    @Test("links mapped from both ends are made once, by the last mapping")
     func linksFromBothEnds() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -39,7 +39,7 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "a store opens with each of them, is read and written, and keeps its own model",
+        "a store opens with models that differ in transient properties and keeps its own",
         arguments: ["sqlite", "lmdb", "json"], 0..<4)
     func opens(type: String, made: Int) throws {
         let directory = try TemporaryDirectory()
@@ -64,7 +64,7 @@ struct TransientPropertyTests {
     }
 
     @Test(
-        "none of them needs a migration: in place nothing is done, elsewhere objects are copied",
+        "a change of transient properties needs no migration in place, and copies elsewhere",
         arguments: ["sqlite", "lmdb", "json"])
     func migrates(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -90,7 +90,7 @@ struct TransientPropertyTests {
         }
     }
 
-    @Test("a property that becomes stored, or is no longer, needs a migration", arguments: [true, false])
+    @Test("a property that becomes stored or transient needs a migration", arguments: [true, false])
     func becomesStored(isNew: Bool) throws {
         func stored(_ isStored: Bool) throws -> ManagedObjectModel {
             let flag = AttributeDescription.boolean("isDownloading", isOptional: false, default: true)

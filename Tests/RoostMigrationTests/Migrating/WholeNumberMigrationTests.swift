@@ -42,7 +42,7 @@ struct WholeNumberMigrationTests {
     }
 
     @Test(
-        "numbers that are exact are migrated in one pass, by a policy, and in place",
+        "exact whole numbers become floating-point in one pass, by a policy and in place",
         arguments: Sample.writingTypes, [AttributeType.double, .float])
     func exact(type: String, to: AttributeType) throws {
         let (old, new) = (try Self.model(.integer64), try Self.model(to))
@@ -77,7 +77,7 @@ struct WholeNumberMigrationTests {
     ]
 
     @Test(
-        "a number that the new type cannot hold ends the migration with the object's ID, and a dry run says so",
+        "an inexact whole number ends the migration, and a dry run without a policy forecasts it",
         arguments: numbers, [true, false])
     func inexact(_ change: (AttributeType, AttributeType, Int64), hasPolicy: Bool) throws {
         let (oldType, newType, number) = change
@@ -102,7 +102,9 @@ struct WholeNumberMigrationTests {
         #expect(error?.message == refusal)
     }
 
-    @Test("a refused number leaves a store that is migrated in place as it was", arguments: ["sqlite", "lmdb", "json"])
+    @Test(
+        "an inexact whole number leaves a store that is migrated in place unchanged",
+        arguments: ["sqlite", "lmdb", "json"])
     func inPlace(type: String) throws {
         let (old, new) = (try Self.model(.integer64), try Self.model(.double))
         let directory = try TemporaryDirectory()
@@ -115,7 +117,7 @@ struct WholeNumberMigrationTests {
         #expect(try Self.amounts(store) == [.int(1), .int(.max), .int(2)])
     }
 
-    @Test("an element of a composite is looked at too")
+    @Test("an inexact whole number in a composite ends the migration")
     func elements() throws {
         let (old, new) = (try Self.model(.string, elements: .integer64), try Self.model(.string, elements: .double))
         func store(_ number: Int64) throws -> any PersistentStore {

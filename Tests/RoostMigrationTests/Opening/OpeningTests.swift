@@ -6,7 +6,7 @@ import RoostSystem
 import Testing
 
 /// Reference §6.2 and scenario E of §6.9.
-@Suite("Opening a store of another model")
+@Suite("Opening a store with another model")
 struct OpeningTests {
     private let manager = MigrationManager(registry: .standard)
 
@@ -28,7 +28,7 @@ struct OpeningTests {
     // MARK: Scenario E
 
     @Test(
-        "recreating an incompatible store: a missing file is not an error, and the new store is empty",
+        "recreating an incompatible store creates an empty store if the file is missing",
         arguments: Sample.writingTypes)
     func missing(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -39,7 +39,9 @@ struct OpeningTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("dropped on incompatibility: a compatible store keeps its rows", arguments: Sample.writingTypes)
+    @Test(
+        "a compatible store keeps its objects when incompatible stores are to be recreated",
+        arguments: Sample.writingTypes)
     func compatible(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -50,7 +52,7 @@ struct OpeningTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("dropped on incompatibility: an incompatible store opens without rows", arguments: Sample.writingTypes)
+    @Test("an incompatible store is recreated empty with the new model", arguments: Sample.writingTypes)
     func incompatible(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -63,7 +65,7 @@ struct OpeningTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("dropped on incompatibility: a damaged store counts as incompatible", arguments: Sample.fileTypes)
+    @Test("a damaged store is recreated, or kept and refused by default", arguments: Sample.fileTypes)
     func damaged(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -123,7 +125,7 @@ struct OpeningTests {
             description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: rule)
     }
 
-    @Test("a store that another process makes at the same moment is opened", arguments: Sample.fileTypes)
+    @Test("opening or creating opens a store that another process creates meanwhile", arguments: Sample.fileTypes)
     func madeMeanwhile(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -138,7 +140,8 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("a store that another process has dropped and filled meanwhile keeps its rows", arguments: Sample.fileTypes)
+    @Test(
+        "recreating keeps a store that another process has recreated and filled meanwhile", arguments: Sample.fileTypes)
     func recreatedMeanwhile(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -198,7 +201,7 @@ struct OpeningTests {
 
     // MARK: Migrating
 
-    @Test("migrated when that is asked for, and only then", arguments: Sample.fileTypes)
+    @Test("opening migrates an incompatible store only if asked, and never read-only", arguments: Sample.fileTypes)
     func migrated(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
@@ -229,7 +232,7 @@ struct OpeningTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("an explicit mapping model is used where nothing may be inferred")
+    @Test("opening uses an explicit mapping model where inference is off")
     func explicit() throws {
         guard let type = Sample.fileTypes.first else { return }
         let directory = try TemporaryDirectory()
@@ -242,7 +245,7 @@ struct OpeningTests {
         try store.close()
     }
 
-    @Test("nothing is opened without the program's model")
+    @Test("opening or creating a store requires a model")
     func withoutModel() throws {
         let location = StoreLocation(type: "memory", path: "never made")
         #expect(code { _ = try manager.openOrCreateStore(PersistentStoreDescription(location)) } == .invalidModel)

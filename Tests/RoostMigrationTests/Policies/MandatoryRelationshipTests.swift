@@ -4,7 +4,7 @@ import RoostMigration
 import Testing
 
 /// One pass and three passes require the same mandatory values of objects without a policy.
-@Suite("Mandatory values, in one pass and in three")
+@Suite("Mandatory values with and without policies")
 struct MandatoryRelationshipTests {
     private typealias Object = Scenario.Object
 
@@ -131,7 +131,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.plan().warnings.allSatisfy { !$0.contains("mandatory") })
     }
 
-    @Test("what only the other end's mapping says is counted where it leaves objects without", arguments: paths)
+    @Test("empty mandatory relationships that only the inverse's mapping sets are counted", arguments: paths)
     func saidFromTheOtherEnd(path: MigrationPath) throws {
         var library = Library(path)
         library.saysAuthor = false
@@ -142,7 +142,7 @@ struct MandatoryRelationshipTests {
         #expect(report.warnings.count == 1 && report.warnings[0].contains("'Book.author' is empty in 1 objects"))
     }
 
-    @Test("what becomes mandatory must be there", arguments: paths)
+    @Test("a relationship or attribute that becomes mandatory requires a value in each object", arguments: paths)
     func becomesMandatory(path: MigrationPath) throws {
         var library = Library(path)
         #expect(try library.refusal().contains("'Book.author' is mandatory in the new model, and Book/p3 has no value"))
@@ -155,7 +155,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.migrate().report.warnings == [])
     }
 
-    @Test("to-many relationships that become narrower are counted", arguments: paths)
+    @Test("a to-many relationship with narrower limits requires them of each object", arguments: paths)
     func becomesNarrower(path: MigrationPath) throws {
         var library = Library(path)
         library.newAuthor.isOptional = true
@@ -184,7 +184,7 @@ struct MandatoryRelationshipTests {
         #expect(report.warnings == [])
     }
 
-    @Test("a mandatory relationship to an object that is left out ends the migration", arguments: paths)
+    @Test("a migration refuses to drop objects that a required relationship refers to", arguments: paths)
     func leftOut(path: MigrationPath) throws {
         var library = Library(path)
         library.author.isOptional = false
@@ -200,7 +200,7 @@ struct MandatoryRelationshipTests {
         #expect(try library.refusal().contains("that of Person/p1 does not"))
     }
 
-    @Test("what a policy makes must have all that is mandatory")
+    @Test("objects that a policy makes or changes need all mandatory values")
     func policies() throws {
         var library = Library(.threePasses)
         library.saysAuthor = false

@@ -38,7 +38,7 @@ struct PolicyFetchTests {
         EntityMapping("Authors", type: .add, to: "Author"), EntityMapping("Editors", type: .add, to: "Editor"),
     ])
 
-    @Test("finding an object or making it costs no commit for each", arguments: ["sqlite", "lmdb"])
+    @Test("a policy that finds or inserts each object needs no commit for each", arguments: ["sqlite", "lmdb"])
     func findsOrInserts(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Self.source(type, directory.file("old"), count: 2000)
@@ -73,7 +73,7 @@ struct PolicyFetchTests {
         try old.close()
     }
 
-    @Test("a fetch sees what is in memory as it would see it written", arguments: Scenario.types, 0..<4)
+    @Test("a fetch by a policy sees unwritten objects as if they were written", arguments: Scenario.types, 0..<4)
     func seesWhatIsInMemory(type: String, seed: Int) throws {
         let directory = try TemporaryDirectory()
         let old = try Self.source(type, directory.file("old"), count: 1)

@@ -9,7 +9,9 @@ import Testing
 struct PolicyMigrationTests {
     // MARK: The standard behavior
 
-    @Test("policies that change nothing make the same content", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "policies with standard behavior copy all content between any two types", arguments: Scenario.types,
+        Scenario.types)
     func standardIsIdentity(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(source, directory.file("old"), people: 300)
@@ -29,7 +31,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "record versions are kept until a policy reads the destination, and then count its commits",
+        "record versions are kept unless a policy reads the destination",
         arguments: [true, false])
     func versions(looks: Bool) throws {
         let directory = try TemporaryDirectory()
@@ -62,7 +64,7 @@ struct PolicyMigrationTests {
         try new.close()
     }
 
-    @Test("objects that a policy drops are removed along with all references to them", arguments: Scenario.types, 0..<3)
+    @Test("objects that a policy drops are removed with all references to them", arguments: Scenario.types, 0..<3)
     func dropsObjects(type: String, seed: Int) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 120)
@@ -96,7 +98,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "a mapping takes the objects that its predicate chooses, and several share an entity", arguments: Scenario.types
+        "predicates split an entity, and objects made twice get new keys", arguments: Scenario.types
     )
     func splitsByPredicate(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -142,7 +144,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "objects of two hierarchies that become one get new keys, and all references to them follow",
+        "objects of two merged hierarchies get new keys, and references follow",
         arguments: Scenario.types, Scenario.types)
     func mergesHierarchies(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -238,7 +240,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("what policies make shows in fetches at once, and can be changed", arguments: Scenario.types)
+    @Test("objects that a policy makes or changes show in its fetches at once", arguments: Scenario.types)
     func fetchesSeeEverything(type: String) throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store(type, directory.file("old"), people: 20)
@@ -285,7 +287,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("after the migration its objects and its session refuse to be used")
+    @Test("objects and session of a policy throw after the migration")
     func nothingLivesOn() throws {
         let directory = try TemporaryDirectory()
         let old = try Sample.store("memory", directory.file("old"), people: 9)
@@ -321,7 +323,7 @@ struct PolicyMigrationTests {
 
     // MARK: Models and data at their limits
 
-    @Test("objects of an entity that becomes abstract end the migration", arguments: Scenario.types)
+    @Test("a migration with policies refuses objects of an entity that becomes abstract", arguments: Scenario.types)
     func becomesAbstract(type: String) throws {
         let directory = try TemporaryDirectory()
         func model(isAbstract: Bool) throws -> ManagedObjectModel {
@@ -347,7 +349,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("an element of a composite comes from a function of the policy", arguments: Scenario.types)
+    @Test("a policy function computes an element of a composite", arguments: Scenario.types)
     func compositeElements(type: String) throws {
         final class Shouting: EntityMigrationPolicy {
             override func value(
@@ -390,7 +392,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("a damaged object that two mappings meet is left out once")
+    @Test("a damaged object that two mappings read is reported as skipped once")
     func damagedTwice() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])
@@ -413,7 +415,7 @@ struct PolicyMigrationTests {
         #expect(report.mappings.map(\.made) == [7, 7])
     }
 
-    @Test("the greatest key and the greatest place stay what they are", arguments: Scenario.types)
+    @Test("a migration with policies keeps the maximum key and the maximum place", arguments: Scenario.types)
     func greatestKeys(type: String) throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [
@@ -452,7 +454,7 @@ struct PolicyMigrationTests {
     }
 
     @Test(
-        "object ID attributes follow objects with new keys; those of dropped objects become null and are counted",
+        "object IDs follow objects with new keys, or become null if those are dropped",
         arguments: Scenario.types)
     func namesObjects(type: String) throws {
         let directory = try TemporaryDirectory()
@@ -510,7 +512,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("an expression around a policy's function still sees the source object everywhere")
+    @Test("an expression around a policy function reads the source object everywhere")
     func nestsFunctions() throws {
         final class Lengths: EntityMigrationPolicy {
             override func value(
@@ -596,7 +598,7 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("a report counts the objects that were made, not the associations")
+    @Test("a report counts objects that a policy made, not their associations")
     func countsObjects() throws {
         let directory = try TemporaryDirectory()
         let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [.string("name")])])

@@ -10,7 +10,7 @@ struct PolicyRelationshipTests {
     // MARK: Relationships
 
     @Test(
-        "relationships that a policy does not make stay empty, unless the other side gives them",
+        "relationships that a policy omits stay empty unless the inverse sets them",
         arguments: Scenario.types, [true, false])
     func leavesRelationshipsOut(type: String, bothSides: Bool) throws {
         let directory = try TemporaryDirectory()
@@ -88,7 +88,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("inverses follow whatever a policy sets, in memory and in the store", arguments: Scenario.types)
+    @Test("inverses follow each change by a policy, in memory and in the store", arguments: Scenario.types)
     func inversesFollow(type: String) throws {
         let directory = try TemporaryDirectory()
         let empty = try ManagedObjectModel(entities: [EntityDescription("Seed", attributes: [.string("name")])])
@@ -159,7 +159,7 @@ struct PolicyRelationshipTests {
         try new.close()
     }
 
-    @Test("too few and too many destinations of a relationship are refused", arguments: Scenario.types)
+    @Test("relationships with too few or too many destinations are refused", arguments: Scenario.types)
     func countsAreValidated(type: String) throws {
         for (minimum, maximum, isOptional, isFine) in [
             (2, nil, true, false), (1, nil, false, false), (1, nil, true, true), (0, 2, false, false),
@@ -257,7 +257,7 @@ struct PolicyRelationshipTests {
     }
 
     @Test(
-        "a to-one relationship that was set elsewhere is kept if the standard behavior is skipped",
+        "a to-one relationship set elsewhere is kept if a policy skips the standard behavior",
         arguments: Scenario.types, Place.allCases)
     func setElsewhere(type: String, place: Place) throws {
         let directory = try TemporaryDirectory()
@@ -355,7 +355,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("a to-one relationship to objects with new keys keeps its place in the ordered one back")
+    @Test("a to-one relationship to objects with new keys keeps its place in the inverse")
     func keepsPlaces() throws {
         let directory = try TemporaryDirectory()
         let tracks = (Int64(1)...4).map { key in
@@ -407,7 +407,7 @@ struct PolicyRelationshipTests {
         try new.close()
     }
 
-    @Test("links that a policy takes away at their other end stay away", arguments: Scenario.types)
+    @Test("links that a policy removes at their other end stay removed", arguments: Scenario.types)
     func takesLinksAway(type: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("A", relationships: [.toMany("bs", to: "B", inverse: "as")]),
@@ -443,7 +443,7 @@ struct PolicyRelationshipTests {
         try old.close()
     }
 
-    @Test("the ID that a policy gives must be that of an object, under its own entity", arguments: Scenario.types)
+    @Test("an object ID that a policy sets must name an object with its own entity", arguments: Scenario.types)
     func requiresGivenObjects(type: String) throws {
         for (given, isFine) in [
             (ObjectID("Dept", key: 2), true), (ObjectID("Dept", key: 9), false), (ObjectID("Big", key: 3), true),

@@ -56,7 +56,8 @@ struct ScenarioTests {
         ) {}
     }
 
-    @Test("A: posts go, comments stay and belong to none", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "scenario A: a policy drops posts, and their comments refer to none", arguments: Scenario.types, Scenario.types)
     func dropsPosts(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog()
@@ -72,7 +73,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "A: where comments need a post the migration fails and the source stays", arguments: Scenario.types,
+        "scenario A: dropping posts fails and changes nothing if comments require a post", arguments: Scenario.types,
         Scenario.types)
     func refusesOrphans(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -130,7 +131,7 @@ struct ScenarioTests {
         }
     }
 
-    @Test("B: artists come out of JSON, each once", arguments: Scenario.types, Scenario.types)
+    @Test("scenario B: a policy makes each artist in JSON text once", arguments: Scenario.types, Scenario.types)
     func splitsArtists(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let played = Date(timeIntervalSinceReferenceDate: 700_000_000.5)
@@ -291,7 +292,8 @@ struct ScenarioTests {
         return current
     }
 
-    @Test("C: notes of the first version have no images in the last", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "scenario C: notes of the first version have no images in the last", arguments: Scenario.types, Scenario.types)
     func notesWithoutImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -306,7 +308,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    @Test("C: an image's bytes end as an object of its note", arguments: Scenario.types, Scenario.types)
+    @Test("scenario C: the bytes of an image become an object of its note", arguments: Scenario.types, Scenario.types)
     func notesWithImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -346,7 +348,8 @@ struct ScenarioTests {
     }
 
     @Test(
-        "D: content becomes a section, in a chain of light and heavy steps", arguments: Scenario.types, Scenario.types)
+        "scenario D: content becomes a section in a chain of inferred and custom steps", arguments: Scenario.types,
+        Scenario.types)
     func splitsContent(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let common: [AttributeDescription] = [.date("date"), .string("postID")]
@@ -404,7 +407,7 @@ struct ScenarioTests {
     // MARK: F: what a program does with a store afterwards
 
     @Test(
-        "F: after a migration permanent IDs refer to the same objects, and batch deletes follow the new rules",
+        "scenario F: object IDs and delete rules work after a migration",
         arguments: Scenario.types, Scenario.types)
     func worksOnAfterwards(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -512,13 +515,13 @@ struct ScenarioTests {
     }
 
     @Test(
-        "G: text becomes numbers by a policy, numbers others by an expression", arguments: Scenario.types,
+        "scenario G: a policy converts text to numbers, and an expression numbers", arguments: Scenario.types,
         Scenario.types)
     func convertsValues(from source: String, to destination: String) throws {
         #expect(try converted(["12"], from: source, to: destination) == [.int(12), .int(24), .double(5)])
     }
 
-    @Test("G: a policy that throws for a value ends the migration", arguments: Scenario.types, Scenario.types)
+    @Test("scenario G: a policy that throws for a value ends the migration", arguments: Scenario.types, Scenario.types)
     func refusesValues(from source: String, to destination: String) throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["12", "twelve"], from: source, to: destination)
@@ -526,7 +529,7 @@ struct ScenarioTests {
         #expect(error.code == .invalidValue && error.message.contains("Item/p2"))
     }
 
-    @Test("G: a number that is too large for its new type is refused, naming entity, attribute and object")
+    @Test("scenario G: a number that is too large for its new type names the object")
     func refusesLargeNumbers() throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["70000"], from: "memory", to: "memory")

@@ -38,7 +38,7 @@ struct ProgressiveMigrationTests {
     }
 
     @Test(
-        "a store goes through the versions into a store of any type, and stays as it is",
+        "a migration through versions works between any two types and keeps the source",
         arguments: Sample.writingTypes,
         Sample.writingTypes)
     func wholeWay(from source: String, to destination: String) throws {
@@ -72,7 +72,7 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    @Test("an open store can be the destination", arguments: Sample.writingTypes)
+    @Test("a migration through versions fills an open store", arguments: Sample.writingTypes)
     func openDestination(type: String) throws {
         let directory = try TemporaryDirectory()
         let (old, new) = (location(type, directory, "old"), location(type, directory, "new"))
@@ -146,7 +146,9 @@ struct ProgressiveMigrationTests {
         return (manager, last)
     }
 
-    @Test("stages run their code on stores hidden from other code", arguments: Sample.writingTypes, Sample.writingTypes)
+    @Test(
+        "stages run their code on copies, and the report counts their changes", arguments: Sample.writingTypes,
+        Sample.writingTypes)
     func staged(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
@@ -169,7 +171,7 @@ struct ProgressiveMigrationTests {
         try destroy(old, new)
     }
 
-    @Test("what a first stage's code gets a copy of is reported as it was read, and keeps what the code makes of it")
+    @Test("a first stage's code changes a copy whose skipped objects are reported")
     func stagedCopy() throws {
         let source = try Notes.store(StoreLocation(type: "memory", path: ""))
         var changes = ChangeSet(model: source.model)
@@ -198,7 +200,7 @@ struct ProgressiveMigrationTests {
         try store.close()
     }
 
-    @Test("a way without the space for its stores ends before anything is made", arguments: Sample.fileTypes)
+    @Test("a migration through versions is refused without enough space", arguments: Sample.fileTypes)
     func requiresSpace(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory, "notes")
@@ -217,7 +219,7 @@ struct ProgressiveMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("stages bring a store forward in its place", arguments: Sample.fileTypes)
+    @Test("stages migrate a store in place", arguments: Sample.fileTypes)
     func stagedInPlace(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory, "notes")
@@ -231,7 +233,8 @@ struct ProgressiveMigrationTests {
         #expect(try directory.names() == ["notes"])
     }
 
-    @Test("an error in a stage's code ends the migration without a trace", arguments: Sample.fileTypes, [false, true])
+    @Test(
+        "an error in a stage's code ends the migration and changes nothing", arguments: Sample.fileTypes, [false, true])
     func failingStage(type: String, inPlace: Bool) throws {
         let directory = try TemporaryDirectory()
         let location = location(type, directory, "notes")

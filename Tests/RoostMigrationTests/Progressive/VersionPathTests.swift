@@ -2,7 +2,7 @@ import Testing
 
 @testable import RoostMigration
 
-@Suite("The way through versions")
+@Suite("Paths through versions")
 struct VersionPathTests {
     private func inferred(_ from: Int, _ to: Int) -> VersionStep { VersionStep(from: from, to: to, kind: .inferred) }
     private func mapping(_ from: Int, _ to: Int, _ number: Int = 0) -> VersionStep {
@@ -10,7 +10,7 @@ struct VersionPathTests {
     }
     private func same(_ from: Int) -> VersionStep { VersionStep(from: from, to: from + 1, kind: .same) }
 
-    @Test("the path through versions goes from neighbor to neighbor")
+    @Test("a path through versions goes from neighbor to neighbor")
     func neighbours() {
         let steps = (0..<4).map { inferred($0, $0 + 1) }
         #expect(VersionPath.shortest(from: 0, to: 4, steps: steps) == steps)
@@ -18,7 +18,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 2, to: 2, steps: steps) == [])
     }
 
-    @Test("takes mapping models that skip versions, where that is shorter")
+    @Test("a path through versions takes a mapping model that skips versions if it is shorter")
     func skipping() {
         let steps = (0..<4).map { inferred($0, $0 + 1) }
         #expect(
@@ -28,7 +28,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 0, to: 2, steps: steps + [mapping(0, 3)]) == Array(steps[..<2]))
     }
 
-    @Test("the path through versions prefers custom mappings to inferred ones, and the first of equals")
+    @Test("a path through versions prefers custom mappings, and the first of equal ones")
     func preferences() {
         #expect(
             VersionPath.shortest(
@@ -42,13 +42,13 @@ struct VersionPathTests {
                 == [mapping(0, 2, 2), mapping(2, 3, 3)])
     }
 
-    @Test("takes the way with fewer inferred steps among those with as many, also where another goes further first")
+    @Test("a path through versions has the fewest inferred steps of equally short paths")
     func fewerInferred() {
         let steps = [inferred(0, 2), inferred(2, 3), mapping(0, 1), inferred(1, 3)]
         #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, 1), inferred(1, 3)])
     }
 
-    @Test("costs nothing between versions that store the same")
+    @Test("a path through versions counts no step between versions with equal storage")
     func sameVersions() {
         let steps = [inferred(0, 1), same(1), inferred(2, 3), mapping(0, 3)]
         #expect(VersionPath.shortest(from: 0, to: 3, steps: steps) == [mapping(0, 3)])
@@ -56,7 +56,7 @@ struct VersionPathTests {
         #expect(VersionPath.shortest(from: 1, to: 2, steps: steps) == [same(1)])
     }
 
-    @Test("is none over a gap, backwards, or around in circles")
+    @Test("a path through versions has no gap, no backward step and no circle")
     func nowhere() {
         #expect(VersionPath.shortest(from: 0, to: 3, steps: [inferred(0, 1), inferred(2, 3)]) == nil)
         #expect(VersionPath.shortest(from: 3, to: 0, steps: [mapping(3, 0)]) == nil)
@@ -65,7 +65,7 @@ struct VersionPathTests {
     }
 
     /// Beside a search that tries every way.
-    @Test("is the shortest one among random steps", arguments: UInt64(0)..<60)
+    @Test("a path through random steps is as short as one found by exhaustive search", arguments: UInt64(0)..<60)
     func random(seed: UInt64) {
         var numbers = SeededNumbers(seed: seed)
         let count = 2 + numbers.below(7)
