@@ -169,7 +169,7 @@ struct DumpTests {
         let editors = try DumpText(store, entities: ["Editor"])
         #expect(editors.lines.count { $0.hasPrefix("{\"entity\": \"Editor\"") } == 500)
         #expect(editors.lines.count { $0.hasPrefix("{\"entity\"") } == 500)
-        // Every friendship of the sample is between neighbours, so two of three have an editor at an end.
+        // Every friendship of the sample is between neighbors, so two of three have an editor at an end.
         let pairs = editors.lines.filter { $0.hasPrefix("{\"links\": \"Person.friends\"") }
             .reduce(0) { $0 + $1.split(separator: "], [").count }
         #expect(pairs == 999 || pairs == 1000)

@@ -23,8 +23,8 @@ struct InPlaceMigrationTests {
         try Data(contentsOf: URL(fileURLWithPath: location.path))
     }
 
-    /// Each note as `title, colour, rating: tags`.
-    private func notes(_ store: any PersistentStore, colour: String) throws -> [String] {
+    /// Each note as `title, color, rating: tags`.
+    private func notes(_ store: any PersistentStore, color: String) throws -> [String] {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var lines: [String] = []
@@ -38,7 +38,7 @@ struct InPlaceMigrationTests {
                 var linkBatch = LinkBatch(relationship: 0)
                 while try links.next(into: &linkBatch) { tags += linkBatch.links.map(\.target) }
                 lines.append(
-                    "\(values["title"] ?? .null), \(values[colour] ?? .null), \(values["rating"] ?? .null): \(tags)")
+                    "\(values["title"] ?? .null), \(values[color] ?? .null), \(values["rating"] ?? .null): \(tags)")
             }
         }
         return lines
@@ -67,7 +67,7 @@ struct InPlaceMigrationTests {
         #expect(report.steps.first?.destinationDigest == report.steps.last?.sourceDigest)
         let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: try Notes.v3()))
         #expect(try store.model == Notes.v3())
-        #expect(try notes(store, colour: "paint") == expected)
+        #expect(try notes(store, color: "paint") == expected)
         #expect(try store.metadata().storeUUID == uuid)
         #expect(try store.metadata().userMetadata == ["by": .string("me")])
         #expect(try checkStore(store) == [])
@@ -106,11 +106,11 @@ struct InPlaceMigrationTests {
         #expect(backup.path.hasPrefix(location.path + ".backup-"))
         #expect(try bytes(backup) == before)
         let old = try StoreRegistry.standard.open(backup, options: StoreOptions(model: try Notes.v1()))
-        #expect(try notes(old, colour: "colour") == expected)
+        #expect(try notes(old, color: "color") == expected)
         try old.close()
         // Opening the new store sweeps what is unfinished, and no backup.
         let store = try StoreRegistry.standard.open(location)
-        #expect(try notes(store, colour: "hexColour") == expected)
+        #expect(try notes(store, color: "hexColor") == expected)
         try store.close()
         #expect(FileManager.default.fileExists(atPath: backup.path))
     }
@@ -174,7 +174,7 @@ struct InPlaceMigrationTests {
         #endif
         let plan = try? manager.planMigrationInPlace(location, model: try Notes.v2(), options: options)
         #expect(plan.map { !$0.refusals.isEmpty } ?? true)
-        #expect(try notes(store, colour: "colour") == expected)
+        #expect(try notes(store, color: "color") == expected)
         try store.close()
         #expect(try directory.names() == ["notes"])
         let path = try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path

@@ -32,10 +32,10 @@ struct OneTransactionTests {
     }
 
     /// Returns a model in which shelves, which are few, get a color; everything else stays.
-    private func colouredShelves() throws -> ManagedObjectModel {
+    private func coloredShelves() throws -> ManagedObjectModel {
         try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
-            entities[shelf].attributes.append(.string("colour", isOptional: false, default: "red"))
+            entities[shelf].attributes.append(.string("color", isOptional: false, default: "red"))
         }
     }
 
@@ -83,8 +83,8 @@ struct OneTransactionTests {
             try left.close()
             try right.close()
             if SQLiteShell.path != nil {
-                let catalogue = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
-                #expect(try SQLiteShell.run(catalogue, on: one.path) == SQLiteShell.run(catalogue, on: two.path))
+                let catalog = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name"
+                #expect(try SQLiteShell.run(catalog, on: one.path) == SQLiteShell.run(catalog, on: two.path))
             }
             return report.path
         case (.failure(let error), .failure(let expected)):
@@ -123,7 +123,7 @@ struct OneTransactionTests {
             #expect(try directory.names().filter { !$0.contains("backup") } == ["store"])
             return report.path
         }
-        let small = try colouredShelves()
+        let small = try coloredShelves()
         #expect(try path(small) == .oneTransaction)
         #expect(try path(small, MigrationOptions().with { $0.keepsBackup = true }) == .onePass)
         for type in Sample.fileTypes where type != "sqlite" { #expect(try path(small, type: type) == .onePass) }
@@ -138,7 +138,7 @@ struct OneTransactionTests {
                 model: model { entities in
                     let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
                     entities[shelf].attributes += [
-                        .string("colour", isOptional: false, default: "blue"), .string("place"),
+                        .string("color", isOptional: false, default: "blue"), .string("place"),
                     ]
                 }),
         ])
@@ -154,7 +154,7 @@ struct OneTransactionTests {
             StoreLocation(type: "sqlite", path: directory.file("two"))
         )
         for location in [one, two] { try Sample.store(location.type, location.path).close() }
-        let shelves = try colouredShelves()
+        let shelves = try coloredShelves()
         var mapping = try MappingModel.inferred(from: Sample.model(), to: shelves)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Shelf" {
             mapping.entityMappings[index].policyName = "P"
@@ -164,7 +164,7 @@ struct OneTransactionTests {
         #expect(try manager.migrateInPlace(one, model: shelves, options: options).path == .threePasses)
         let turned = try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
-            entities[shelf].attributes.append(.string("colour"))
+            entities[shelf].attributes.append(.string("color"))
             let book = try #require(entities.firstIndex { $0.name == "Book" })
             entities[book].fetchIndexes = [
                 FetchIndexDescription("byTitle", elements: [.init("title", isAscending: false)])
@@ -184,11 +184,11 @@ struct OneTransactionTests {
         let calls = Mutex(0)
         let handler: CustomMigrationStage.Handler = { _, _ in calls.withLock { $0 += 1 } }
         let stage = CustomMigrationStage(
-            from: try Sample.model(), to: try colouredShelves(), label: "colours",
+            from: try Sample.model(), to: try coloredShelves(), label: "colors",
             willMigrate: isBefore ? handler : nil, didMigrate: isBefore ? nil : handler)
         let options = try MigrationOptions().with { $0.stages = try StagedMigrationManager([.custom(stage)]) }
-        #expect(try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).path == .onePass)
-        #expect(try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .onePass)
+        #expect(try manager.planMigrationInPlace(location, model: coloredShelves(), options: options).path == .onePass)
+        #expect(try manager.migrateInPlace(location, model: coloredShelves(), options: options).path == .onePass)
         #expect(calls.withLock { $0 } == 1)
     }
 
@@ -197,16 +197,16 @@ struct OneTransactionTests {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: "sqlite", path: directory.file("store"))
         try Sample.store(location.type, location.path).close()
-        let plan = try manager.planMigrationInPlace(location, model: colouredShelves())
+        let plan = try manager.planMigrationInPlace(location, model: coloredShelves())
         let whole = try manager.planMigrationInPlace(
-            location, model: colouredShelves(), options: MigrationOptions().with { $0.keepsBackup = true })
+            location, model: coloredShelves(), options: MigrationOptions().with { $0.keepsBackup = true })
         #expect(plan.path == .oneTransaction && whole.path == .onePass)
         #expect(plan.bytesNeeded > 0 && plan.bytesNeeded < whole.bytesNeeded / 2 + 1)
         var options = MigrationOptions()
         options.conversion.reservedBytes = .max
-        let refusals = try manager.planMigrationInPlace(location, model: colouredShelves(), options: options).refusals
+        let refusals = try manager.planMigrationInPlace(location, model: coloredShelves(), options: options).refusals
         #expect(refusals.contains { $0.contains("not enough space") }, "\(refusals)")
-        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves(), options: options) }
         #expect(refused?.code == .noSpace)
         #expect(try directory.names() == ["store"])
     }
@@ -261,13 +261,13 @@ struct OneTransactionTests {
             if number == limit.withLock({ $0 }) { cancellation.cancel() }
         }
         // The number of progress reports, counted by migrating the copy.
-        #expect(try manager.migrateInPlace(copy, model: colouredShelves(), options: options).path == .oneTransaction)
+        #expect(try manager.migrateInPlace(copy, model: coloredShelves(), options: options).path == .oneTransaction)
         let total = count.withLock { count in
             defer { count = 0 }
             return count
         }
         limit.withLock { $0 = 1 + (total - 1) * phase / 5 }
-        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves(), options: options) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves(), options: options) }
         #expect(refused?.code == .cancelled, "\(refused.map { "\($0)" } ?? "it was migrated")")
         #expect(try bytes(location) == before)
         #expect(try directory.names() == ["copy", "store"])
@@ -316,7 +316,7 @@ struct OneTransactionTests {
             }
         }
         #expect(
-            try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
+            try manager.migrateInPlace(location, model: coloredShelves(), options: options).path == .oneTransaction)
         let codes = answers.withLock { $0 }
         #expect(codes.count >= 8 && codes.allSatisfy { $0 == .busy }, "\(codes)")
     }
@@ -328,7 +328,7 @@ struct OneTransactionTests {
         try Sample.store(location.type, location.path).close()
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 120
-        let (manager, chosen, model) = (manager, options, try colouredShelves())
+        let (manager, chosen, model) = (manager, options, try coloredShelves())
         let outcomes = Mutex<[Result<MigrationPath, StoreError>]>([])
         let done = DispatchSemaphore(value: 0)
         // Threads of their own: each waits for the others.
@@ -372,7 +372,7 @@ struct OneTransactionTests {
                 ).first)
             try SQLiteShell.run(statement.replacing("links", with: links), on: location.path)
             let before = try bytes(location)
-            let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves()) }
+            let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves()) }
             #expect(refused?.code == .corrupted, "\(statement): \(refused.map { "\($0)" } ?? "it was migrated")")
             #expect(try bytes(location) == before)
             #expect(try directory.names() == ["store"])
@@ -394,14 +394,14 @@ struct OneTransactionTests {
         let count = (page - 1) * pageByteCount + 3
         damaged.replaceSubrange(count..<count + 2, with: [0x7F, 0xFF])
         try damaged.write(to: URL(fileURLWithPath: location.path))
-        let refused = error { _ = try manager.migrateInPlace(location, model: colouredShelves()) }
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves()) }
         #expect(refused?.code == .corrupted, "\(refused.map { "\($0)" } ?? "it was migrated")")
         #expect(try bytes(location) == damaged)
         #expect(try directory.names() == ["store"])
         var options = MigrationOptions()
         options.conversion.verifies = false
         #expect(
-            try manager.migrateInPlace(location, model: colouredShelves(), options: options).path == .oneTransaction)
+            try manager.migrateInPlace(location, model: coloredShelves(), options: options).path == .oneTransaction)
     }
 
     @Test(
@@ -414,7 +414,7 @@ struct OneTransactionTests {
         try SQLiteShell.run(
             "CREATE TABLE zebra (a); INSERT INTO zebra VALUES (7); CREATE INDEX mine ON Person (born)",
             on: location.path)
-        let shelves = try colouredShelves()
+        let shelves = try coloredShelves()
         #expect(try manager.migrateInPlace(location, model: shelves).path == .oneTransaction)
         #expect(try SQLiteShell.run("SELECT a FROM zebra", on: location.path) == ["7"])
         #expect(
@@ -440,11 +440,11 @@ struct OneTransactionTests {
             let isDone = (try? SQLiteShell.run("UPDATE Person SET name = 'lost'", on: location.path)) != nil
             attempts.withLock { ($0.count, $0.successes) = ($0.count + 1, $0.successes + (isDone ? 1 : 0)) }
         }
-        let report = try manager.migrateInPlace(location, model: colouredShelves(), options: options)
+        let report = try manager.migrateInPlace(location, model: coloredShelves(), options: options)
         #expect(report.path == .oneTransaction)
         let (count, successes) = attempts.withLock { $0 }
         #expect(count > 0 && successes == 0)
-        let store = try open(location, colouredShelves())
+        let store = try open(location, coloredShelves())
         #expect(try checkStore(store) == [])
         try store.close()
     }

@@ -166,7 +166,7 @@ struct MigrationMappingTests {
         let snapshot = try store.snapshot()
         #expect(try snapshot.objects(of: "Forecast").map(\.id.key) == [3, 6, 9])
         #expect(try snapshot.objects(of: "Measurement").map(\.id.key) == [1, 2, 4, 5, 7, 8])
-        // Neighbours were related, whichever was the source of the link.
+        // Neighbors were related, whichever was the source of the link.
         #expect(
             try snapshot.targets(of: RelationshipName("Forecast", name: "next"), from: ObjectID("Forecast", key: 3))
                 == [2, 4])

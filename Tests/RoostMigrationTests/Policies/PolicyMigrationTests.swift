@@ -188,7 +188,7 @@ struct PolicyMigrationTests {
             EntityDescription(
                 "Home", attributes: [.string("name")],
                 relationships: [
-                    .toMany("pets", to: "Pet", inverse: "home"), .toOne("favourite", to: "Pet"),
+                    .toMany("pets", to: "Pet", inverse: "home"), .toOne("favorite", to: "Pet"),
                 ]),
         ])
         let name = [PropertyMapping("name", expression: .source("name"))]
@@ -220,7 +220,7 @@ struct PolicyMigrationTests {
                             let dogs = try sources.first?.objects("dogs") ?? []
                             let pets = try session.destinationInstances(
                                 forEntityMapping: "DogToPet", sourceObjects: dogs)
-                            try home.setObject(pets.last, for: "favourite")
+                            try home.setObject(pets.last, for: "favorite")
                         }
                     }
                 }
@@ -235,7 +235,7 @@ struct PolicyMigrationTests {
             ])
         #expect(try Scenario.names("pets", of: ObjectID("Home", key: 1), "name", in: new) == ["cat1", "dog1", "dog9"])
         let homes = try Scenario.objects("Home", in: new)
-        #expect(homes.first?.values["favourite"] == .objectID(ObjectID("Pet", key: 4)))
+        #expect(homes.first?.values["favorite"] == .objectID(ObjectID("Pet", key: 4)))
         try new.close()
         try old.close()
     }

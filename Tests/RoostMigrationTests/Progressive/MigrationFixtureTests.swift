@@ -99,7 +99,7 @@ struct MigrationFixtureTests {
             MigrationSnapshot(model: try Notes.v3(), objects: [.init("Nota")]),
             MigrationSnapshot(
                 model: try Notes.v3(),
-                objects: [.init("Note", where: .equal("title", to: "note 2"), values: ["colour": 1])]
+                objects: [.init("Note", where: .equal("title", to: "note 2"), values: ["color": 1])]
             ),
             MigrationSnapshot(
                 model: try Notes.v3(),

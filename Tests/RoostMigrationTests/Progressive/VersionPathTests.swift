@@ -11,7 +11,7 @@ struct VersionPathTests {
     private func same(_ from: Int) -> VersionStep { VersionStep(from: from, to: from + 1, kind: .same) }
 
     @Test("a path through versions goes from neighbor to neighbor")
-    func neighbours() {
+    func neighbors() {
         let steps = (0..<4).map { inferred($0, $0 + 1) }
         #expect(VersionPath.shortest(from: 0, to: 4, steps: steps) == steps)
         #expect(VersionPath.shortest(from: 2, to: 4, steps: steps) == Array(steps[2...]))

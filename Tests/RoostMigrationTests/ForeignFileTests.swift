@@ -6,7 +6,7 @@ import Testing
 
 /// Files at the names that a new store would use for its log, journal or locks.
 @Suite("Files beside the name of a new store")
-struct NeighbourTests {
+struct ForeignFileTests {
     private let manager = MigrationManager(registry: .standard)
 
     /// The suffixes of the files that a store of each type owns, and would overwrite or remove.
