@@ -85,15 +85,7 @@ extension MappingPlan {
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
         let own = origin(maker, relationship)
-        if relationship.isReflexive, Set(origins(of: relationship).map { $0.origin?.number }).count > 1 {
-            // Both ends of a pair must have it, or neither.
-            addObstacle(sayDifferently(relationship))
-            return nil
-        }
-        if relationship.isReflexive, let own, !own.isReflexive {
-            addObstacle("'\(relationship.name)' becomes its own inverse, so an object can be in two pairs")
-            return nil
-        }
+        if relationship.isReflexive, hasReflexiveObstacle(relationship, from: own) { return nil }
         // The other side must give the same pairs.
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
@@ -147,6 +139,21 @@ extension MappingPlan {
             maker, relationship, from, fromField, to, targets,
             isRequired: own != nil && !relationship.declaration.isOptional,
             keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
+    }
+
+    /// Whether one pass cannot make the pairs of a relationship that is its own inverse; adds the
+    /// obstacle.
+    private mutating func hasReflexiveObstacle(
+        _ relationship: ManagedObjectModel.Relationship, from own: ManagedObjectModel.Relationship?
+    ) -> Bool {
+        // Both ends of a pair must have it, or neither.
+        guard Set(origins(of: relationship).map { $0.origin?.number }).count < 2 else {
+            addObstacle(sayDifferently(relationship))
+            return true
+        }
+        guard let own, !own.isReflexive else { return false }
+        addObstacle("'\(relationship.name)' becomes its own inverse, so an object can be in two pairs")
+        return true
     }
 
     private func leads(_ relationship: ManagedObjectModel.Relationship?, to entity: ManagedObjectModel.Entity) -> Bool {
