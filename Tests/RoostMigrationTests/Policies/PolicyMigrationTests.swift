@@ -148,68 +148,9 @@ struct PolicyMigrationTests {
         arguments: Scenario.types, Scenario.types)
     func mergesHierarchies(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: nil)
-        func owned(_ name: String) -> EntityDescription {
-            EntityDescription(
-                name, attributes: [.string("name")],
-                relationships: [.toOne("home", to: "Home", inverse: name.lowercased() + "s"), tags])
-        }
-        let old = try Scenario.store(
-            source, directory.file("old"),
-            try ManagedObjectModel(entities: [
-                owned("Cat"), owned("Dog"), EntityDescription("Tag", attributes: [.string("name")]),
-                EntityDescription(
-                    "Home", attributes: [.string("name")],
-                    relationships: [
-                        .toMany("cats", to: "Cat", inverse: "home"), .toMany("dogs", to: "Dog", inverse: "home"),
-                    ]),
-            ]),
-            [
-                .init("Home", 1, ["name": "H"]), .init("Tag", 1, ["name": "t1"]), .init("Tag", 2, ["name": "t2"]),
-                .init("Cat", 1, ["name": "cat1", "home": .objectID(ObjectID("Home", key: 1))]),
-                .init("Cat", 2, ["name": "cat2"]),
-                .init("Dog", 1, ["name": "dog1", "home": .objectID(ObjectID("Home", key: 1))]),
-                .init("Dog", 9, ["name": "dog9", "home": .objectID(ObjectID("Home", key: 1))]),
-            ],
-            links: [
-                (RelationshipName("Cat", name: "tags"), Link(1, 2)),
-                (RelationshipName("Dog", name: "tags"), Link(1, 1)),
-                (RelationshipName("Dog", name: "tags"), Link(1, 2)),
-                (RelationshipName("Dog", name: "tags"), Link(9, 2)),
-            ])
-        let model = try ManagedObjectModel(entities: [
-            EntityDescription(
-                "Pet", attributes: [.string("name")],
-                relationships: [
-                    .toOne("home", to: "Home", inverse: "pets"), .toMany("tags", to: "Tag", inverse: "pets"),
-                ]),
-            EntityDescription(
-                "Tag", attributes: [.string("name")], relationships: [.toMany("pets", to: "Pet", inverse: "tags")]),
-            EntityDescription(
-                "Home", attributes: [.string("name")],
-                relationships: [
-                    .toMany("pets", to: "Pet", inverse: "home"), .toOne("favorite", to: "Pet"),
-                ]),
-        ])
-        let name = [PropertyMapping("name", expression: .source("name"))]
-        func pets(_ entity: EntityName) -> EntityMapping {
-            EntityMapping(
-                "\(entity)ToPet", type: .transform, from: entity, to: "Pet", attributes: name
-            ).with {
-                $0.relationshipMappings = [
-                    PropertyMapping("home", expression: .relatedInstances(ofSourceRelationship: "home")),
-                    PropertyMapping("tags", expression: .relatedInstances(ofSourceRelationship: "tags")),
-                ]
-            }
-        }
-        let mapping = MappingModel([
-            pets("Cat"), pets("Dog"), EntityMapping("Tags", type: .transform, from: "Tag", to: "Tag", attributes: name),
-            EntityMapping("Homes", type: .transform, from: "Home", to: "Home", attributes: name).with {
-                $0.policyName = "P"
-            },
-        ])
+        let old = try PetFixture.store(source, directory.file("old"))
         let new = try Scenario.migrate(
-            old, to: destination, directory.file("new"), model, mapping,
+            old, to: destination, directory.file("new"), PetFixture.mergedModel(), PetFixture.mapping(),
             policies: [
                 "P": {
                     ClosurePolicy {
@@ -349,49 +290,6 @@ struct PolicyMigrationTests {
         try old.close()
     }
 
-    @Test("a policy function computes an element of a composite", arguments: Scenario.types)
-    func compositeElements(type: String) throws {
-        final class Shouting: EntityMigrationPolicy {
-            override func value(
-                of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
-                in session: MigrationSession
-            ) throws -> Value {
-                guard case .string(let text)? = arguments.first else { return .null }
-                return .string(text.uppercased())
-            }
-        }
-        let directory = try TemporaryDirectory()
-        let place = AttributeDescription("place", type: .composite, elements: [.string("city"), .string("street")])
-        let old = try Scenario.store(
-            type, directory.file("old"),
-            try ManagedObjectModel(entities: [
-                EntityDescription("Item", attributes: [.string("city"), place])
-            ]),
-            [
-                .init("Item", 1, ["city": "rome", "place": .composite(["city": "x", "street": "y"])]),
-                .init("Item", 2, ["city": "oslo"]), .init("Item", 3, [:]),
-            ])
-        let model = try ManagedObjectModel(entities: [EntityDescription("Item", attributes: [place])])
-        let mapping = MappingModel([
-            EntityMapping(
-                "Item", type: .custom, from: "Item", to: "Item",
-                attributes: [
-                    PropertyMapping("place", expression: .source("place")),
-                    PropertyMapping("place.city", expression: .policy("shout", .source("city"))),
-                ]
-            ).with { $0.policyName = "P" }
-        ])
-        let new = try Scenario.migrate(
-            old, to: type, directory.file("new"), model, mapping, policies: ["P": { Shouting() }])
-        let places = try Scenario.objects("Item", in: new).map { $0.values["place"] }
-        #expect(
-            places == [
-                .composite(["city": "ROME", "street": "y"]), .composite(["city": "OSLO"]), nil,
-            ])
-        try new.close()
-        try old.close()
-    }
-
     @Test("a damaged object that two mappings read is reported as skipped once")
     func damagedTwice() throws {
         let directory = try TemporaryDirectory()
@@ -508,92 +406,6 @@ struct PolicyMigrationTests {
         #expect(try Scenario.objects("C", in: new).map(\.id.key) == [1, 2])
         #expect(named == [first, second, nil, nil, second])
         #expect(report.losses.contains { $0.hasPrefix("X: IDs that became null in 'target': 1;") }, "\(report.losses)")
-        try new.close()
-        try old.close()
-    }
-
-    @Test("an expression around a policy function reads the source object everywhere")
-    func nestsFunctions() throws {
-        final class Lengths: EntityMigrationPolicy {
-            override func value(
-                of function: String, arguments: [Value], for source: SourceObject, property: PropertyMapping,
-                in session: MigrationSession
-            ) throws -> Value {
-                guard case .string(let text)? = arguments.first else { return .null }
-                return function == "length:" ? .int(Int64(text.utf8.count)) : .string(text.uppercased())
-            }
-        }
-        let directory = try TemporaryDirectory()
-        let parts = RelationshipDescription.toMany("parts", to: "Part", inverse: nil, isOrdered: true)
-        let old = try Scenario.store(
-            "memory", directory.file("old"),
-            try ManagedObjectModel(entities: [
-                EntityDescription(
-                    "Item", attributes: [.string("name"), AttributeDescription("flag", type: .boolean)],
-                    relationships: [parts]),
-                EntityDescription("Part", attributes: [AttributeDescription("size", type: .integer16)]),
-            ]),
-            [
-                .init("Item", 1, ["name": "ab", "flag": .bool(true)]),
-                .init("Item", 2, ["name": "c", "flag": .bool(false)]),
-                .init("Part", 1, ["size": .int(1)]), .init("Part", 2, ["size": .int(2)]),
-            ],
-            links: [
-                (RelationshipName("Item", name: "parts"), Link(1, 1, order: 0)),
-                (RelationshipName("Item", name: "parts"), Link(1, 2, order: 1)),
-                (RelationshipName("Item", name: "parts"), Link(2, 2, order: 0)),
-            ])
-        let model = try ManagedObjectModel(entities: [
-            EntityDescription(
-                "Item",
-                attributes: [
-                    .string("loud"), .string("origin"), AttributeDescription("larger", type: .integer32),
-                    AttributeDescription("last", type: .integer32),
-                ])
-        ])
-        func property(_ name: String, _ format: String) throws -> PropertyMapping {
-            PropertyMapping(name, expression: try FetchRequest.Expression(format: format))
-        }
-        let mapping = MappingModel([
-            EntityMapping(
-                "Item", type: .transform, from: "Item", to: "Item",
-                attributes: [
-                    try property(
-                        "loud",
-                        "TERNARY($source.flag == YES, FUNCTION($entityPolicy, 'upper:', $source.name), 'none')"),
-                    try property("origin", "TERNARY($source.flag == YES, $entityMapping, $source.name)"),
-                    try property(
-                        "larger",
-                        "SUBQUERY($source.parts, $p, $p.size >= FUNCTION($entityPolicy, 'length:', $source.name)).@count"
-                    ),
-                    try property(
-                        "last", "$source.parts[FUNCTION($entityPolicy, 'length:', $source.name) - 1].size"),
-                ]
-            ).with { $0.policyName = "P" }
-        ])
-        let new = try Scenario.migrate(
-            old, to: "memory", directory.file("new"), model, mapping, policies: ["P": { Lengths() }], allowsLoss: true)
-        let values = try Scenario.objects("Item", in: new).map(\.values)
-        #expect(values.map { $0["loud"] } == ["AB", "none"])
-        #expect(values.map { $0["origin"] } == ["Item", "c"])
-        #expect(values.map { $0["larger"] } == [.int(1), .int(1)])
-        #expect(values.map { $0["last"] } == [.int(2), .int(2)])
-        // The variable of a SUBQUERY has no value before the evaluation.
-        let wrong = MappingModel([
-            EntityMapping(
-                "Item", type: .transform, from: "Item", to: "Item",
-                attributes: [
-                    try property(
-                        "larger", "SUBQUERY($source.parts, $p, FUNCTION($entityPolicy, 'length:', $p.size) > 1).@count")
-                ]
-            ).with { $0.policyName = "P" }
-        ])
-        let error = try #require(throws: StoreError.self) {
-            _ = try Scenario.migrate(
-                old, to: "memory", directory.file("other"), model, wrong, policies: ["P": { Lengths() }],
-                allowsLoss: true)
-        }
-        #expect(error.code == .invalidMappingModel && error.message.contains("'larger'"))
         try new.close()
         try old.close()
     }
