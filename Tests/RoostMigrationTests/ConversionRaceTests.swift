@@ -30,18 +30,14 @@ struct ConversionRaceTests {
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))
     }
 
-    @Test(
-        "a second conversion into a destination is refused while the first one runs", arguments: Sample.fileTypes,
-        [false, true])
-    func second(type: String, overwrites: Bool) throws {
-        let directory = try TemporaryDirectory()
-        try Sample.store(type, directory.file("a")).close()
-        if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
+    /// Returns a conversion of `a` into `b` without faults, whose error goes to `outcome`.
+    private func intruder(
+        _ type: String, in directory: TemporaryDirectory, overwrites: Bool, outcome: Outcome
+    ) -> @Sendable () -> Void {
         let (a, b) = (
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
-        let outcome = Outcome()
-        let intrude: @Sendable () -> Void = {
+        return {
             do throws(StoreError) {
                 _ = try MigrationManager(registry: .standard).convert(
                     from: .location(a), to: .location(b),
@@ -50,16 +46,35 @@ struct ConversionRaceTests {
                 outcome.error.withLock { $0 = error }
             }
         }
+    }
+
+    @Test(
+        "a second conversion into a destination is refused while the first one copies",
+        arguments: Sample.fileTypes, [false, true])
+    func second(type: String, overwrites: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        if overwrites { try Sample.store(type, directory.file("b"), people: 2).close() }
+        let outcome = Outcome()
+        let intrude = intruder(type, in: directory, overwrites: overwrites, outcome: outcome)
         let report = try convert(
             type, directory, Faults(onAppend: { if $0 == 2 { intrude() } }), overwrites: overwrites)
         #expect(outcome.error.withLock { $0 }?.code == .busy)
         #expect(report.verified)
         #expect(try directory.names() == ["a", "b"])
-        // Between the last close of the new store and its renaming it is as safe.
-        outcome.error.withLock { $0 = nil }
+    }
+
+    @Test(
+        "a second conversion is refused between the first one's last close and its renaming",
+        arguments: Sample.fileTypes, [false, true])
+    func secondBeforeRenaming(type: String, overwrites: Bool) throws {
+        let directory = try TemporaryDirectory()
+        try Sample.store(type, directory.file("a")).close()
+        try Sample.store(type, directory.file("b"), people: 2).close()
+        let outcome = Outcome()
+        let intrude = intruder(type, in: directory, overwrites: overwrites, outcome: outcome)
         _ = try convert(type, directory, Faults(onReplace: intrude), overwrites: true)
-        let error = outcome.error.withLock { $0 }
-        #expect(error?.code == (overwrites ? .busy : .alreadyExists))
+        #expect(outcome.error.withLock { $0 }?.code == (overwrites ? .busy : .alreadyExists))
         #expect(try directory.names() == ["a", "b"])
     }
 

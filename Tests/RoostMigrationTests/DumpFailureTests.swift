@@ -131,16 +131,15 @@ struct DumpFailureTests {
         #expect(error.message.contains(message), "\(error)")
     }
 
-    @Test("a dump whose lines are out of order, repeated or missing is refused")
-    func wrongLines() throws {
-        let lines = dump.lines
-        for wrong in [
+    @Test(
+        "a dump whose lines are out of order, repeated or missing is refused",
+        arguments: [
             [0, 4, 1, 2, 3, 5], [0, 1, 2, 3, 4, 5, 5], [0, 1, 2, 3, 4], [1, 2, 3, 4, 5], [0, 1, 1, 2, 3, 4, 5],
-            [0, 1, 2, 4, 5], [0, 1, 2, 3, 5],
-            [0, 0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 1], [5], [0],
-        ] {
-            #expect(try failure(DumpText(lines: wrong.map { lines[$0] })) != nil, "\(wrong)")
-        }
+            [0, 1, 2, 4, 5], [0, 1, 2, 3, 5], [0, 0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 1], [5], [0],
+        ])
+    func wrongLines(numbers: [Int]) throws {
+        let lines = dump.lines
+        #expect(try failure(DumpText(lines: numbers.map { lines[$0] })) != nil)
     }
 
     @Test("a dump with the same object twice throws duplicateObject", arguments: Sample.writingTypes)
@@ -151,12 +150,12 @@ struct DumpFailureTests {
         #expect(try failure(DumpText(lines: lines), type)?.code == .duplicateObject)
     }
 
-    @Test("a dump whose last line omits a count is refused")
-    func missingCounts() throws {
-        for trailer in [#"{"end": {}}"#, #"{"end": {"objects": 3}}"#, #"{"end": {"links": 2}}"#] {
-            let error = try #require(try failure(DumpText(lines: dump.lines.dropLast() + [trailer])))
-            #expect(error.code == .corrupted && error.message.contains("does not say how many"), "\(error)")
-        }
+    @Test(
+        "a dump whose last line omits a count is refused",
+        arguments: [#"{"end": {}}"#, #"{"end": {"objects": 3}}"#, #"{"end": {"links": 2}}"#])
+    func missingCounts(trailer: String) throws {
+        let error = try #require(try failure(DumpText(lines: dump.lines.dropLast() + [trailer])))
+        #expect(error.code == .corrupted && error.message.contains("does not say how many"), "\(error)")
     }
 
     @Test("an edited dump without checksum and digest loads with a warning for each")
@@ -177,24 +176,38 @@ struct DumpFailureTests {
         #expect(error.code == .notAStore && error.message.contains("dump"), "\(error)")
     }
 
-    @Test("a load keeps an existing store until its replacement is complete")
+    @Test("a load refuses an existing store before it reads the text")
     func existingDestination() throws {
         _ = try dump.load(into: .location(location("sqlite")))
-        let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))
         #expect(try failure(dump)?.code == .alreadyExists)
+    }
+
+    @Test("a load that replaces a store keeps it until the new store is complete")
+    func replacedDestination() throws {
+        _ = try dump.load(into: .location(location("sqlite")))
+        let before = try Data(contentsOf: URL(fileURLWithPath: directory.file("b")))
         let overwriting = ConversionOptions(overwrites: true)
         #expect(try failure(DumpText(lines: Array(dump.lines.dropLast())), options: overwriting)?.code == .corrupted)
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory.file("b"))) == before)
         _ = try dump.load(into: .location(location("sqlite")), options: overwriting)
-        #expect(try failure(dump, "coredata")?.code == .unsupported)
-        #expect(try failure(dump, "nothing")?.code == .unknownStoreType)
     }
 
-    @Test("a load that is cancelled or fails at either end leaves no files")
-    func interrupted() throws {
+    @Test(
+        "a load refuses a store type that is unknown or cannot be written",
+        arguments: [("coredata", StoreError.Code.unsupported), ("nothing", .unknownStoreType)])
+    func wrongDestination(type: String, code: StoreError.Code) throws {
+        #expect(try failure(dump, type)?.code == code)
+    }
+
+    @Test("a cancelled load leaves no files")
+    func cancelled() throws {
         let cancellation = ConversionCancellation()
         cancellation.cancel()
         #expect(try failure(dump, options: ConversionOptions(cancellation: cancellation))?.code == .cancelled)
+    }
+
+    @Test("a load whose text cannot be read to the end leaves no files")
+    func failingText() throws {
         let text = Mutex(dump.bytes.prefix(dump.bytes.count - 40))
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: .standard).load(into: .location(location("sqlite")), from: "text") {
@@ -210,6 +223,11 @@ struct DumpFailureTests {
             }
         }
         #expect(error?.code == .ioFailure)
+        #expect(try directory.names() == [])
+    }
+
+    @Test("a load whose destination fails leaves no files")
+    func failingDestination() throws {
         let base = try StoreRegistry.standard.type(named: "sqlite")
         for faults in [
             Faults(failsAtAppend: 1), Faults(failsAtFinish: true), Faults(dropsRecordsAt: 1),

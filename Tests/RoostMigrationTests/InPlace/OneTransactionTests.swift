@@ -107,61 +107,81 @@ struct OneTransactionTests {
 
     // MARK: Which way
 
-    @Test("one transaction is used for one small step in SQLite without a backup")
-    func whichWay() throws {
-        func path(
-            _ model: ManagedObjectModel, type: String = "sqlite", _ options: MigrationOptions = MigrationOptions()
-        ) throws -> MigrationPath {
-            let directory = try TemporaryDirectory()
-            let location = StoreLocation(type: type, path: directory.file("store"))
-            try Sample.store(location.type, location.path).close()
-            let plan = try manager.planMigrationInPlace(location, model: model, options: options)
-            let report = try manager.migrateInPlace(location, model: model, options: options)
-            #expect(
-                report.path == plan.path
-                    && report.description.contains(plan.path.rawValue == "onePass" ? "one pass" : "one transaction"))
-            #expect(try directory.names().filter { !$0.contains("backup") } == ["store"])
-            return report.path
-        }
-        let small = try coloredShelves()
-        #expect(try path(small) == .oneTransaction)
-        #expect(try path(small, MigrationOptions().with { $0.keepsBackup = true }) == .onePass)
-        for type in Sample.fileTypes where type != "sqlite" { #expect(try path(small, type: type) == .onePass) }
-        // A new last entity leaves the numbers of all others, a new first one moves all of them.
+    /// Migrates the sample in place; the plan and the report name the same path.
+    private func path(
+        to model: ManagedObjectModel, type: String = "sqlite", options: MigrationOptions = MigrationOptions()
+    ) throws -> MigrationPath {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: type, path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let plan = try manager.planMigrationInPlace(location, model: model, options: options)
+        let report = try manager.migrateInPlace(location, model: model, options: options)
         #expect(
-            try path(model { $0.append(EntityDescription("Zebra", attributes: [.string("name")])) }) == .oneTransaction)
-        #expect(try path(model { $0.append(EntityDescription("Aardvark", attributes: [.string("name")])) }) == .onePass)
-        var twoSteps = try ModelHistory([
-            .init("1", model: Sample.model()), .init("2", model: small),
-            .init(
-                "3",
-                model: model { entities in
-                    let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
-                    entities[shelf].attributes += [
-                        .string("color", isOptional: false, default: "blue"), .string("place"),
-                    ]
-                }),
-        ])
-        try twoSteps.add(MappingModel.inferred(from: Sample.model(), to: small), from: "1", to: "2")
-        #expect(try path(try #require(twoSteps.versions.last).model, MigrationOptions(history: twoSteps)) == .onePass)
+            report.path == plan.path
+                && report.description.contains(plan.path.rawValue == "onePass" ? "one pass" : "one transaction"))
+        #expect(try directory.names().filter { !$0.contains("backup") } == ["store"])
+        return report.path
     }
 
-    @Test("a policy requires a new file; an index with a changed direction does not")
-    func policiesAndIndexes() throws {
+    @Test("a small change of an SQLite store takes one transaction")
+    func smallChange() throws { #expect(try path(to: coloredShelves()) == .oneTransaction) }
+
+    @Test("a small change with a backup makes a new file")
+    func withBackup() throws {
+        let options = MigrationOptions().with { $0.keepsBackup = true }
+        #expect(try path(to: coloredShelves(), options: options) == .onePass)
+    }
+
+    @Test(
+        "a small change of a store other than SQLite makes a new file",
+        arguments: Sample.fileTypes.filter { $0 != "sqlite" })
+    func otherTypes(type: String) throws { #expect(try path(to: coloredShelves(), type: type) == .onePass) }
+
+    @Test("a new last entity takes one transaction, and a new first one, which renumbers the others, a new file")
+    func entityNumbers() throws {
+        func withEntity(_ name: String) throws -> ManagedObjectModel {
+            try model { $0.append(EntityDescription(name, attributes: [.string("name")])) }
+        }
+        #expect(try path(to: withEntity("Zebra")) == .oneTransaction)
+        #expect(try path(to: withEntity("Aardvark")) == .onePass)
+    }
+
+    @Test("a migration in two steps makes a new file")
+    func twoSteps() throws {
+        let small = try coloredShelves()
+        let last = try model { entities in
+            let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
+            entities[shelf].attributes += [
+                .string("color", isOptional: false, default: "blue"), .string("place"),
+            ]
+        }
+        var history = try ModelHistory([
+            .init("1", model: Sample.model()), .init("2", model: small), .init("3", model: last),
+        ])
+        try history.add(MappingModel.inferred(from: Sample.model(), to: small), from: "1", to: "2")
+        #expect(try path(to: last, options: MigrationOptions(history: history)) == .onePass)
+    }
+
+    @Test("a policy with the standard behavior makes a new file")
+    func policy() throws {
         let directory = try TemporaryDirectory()
-        let (one, two) = (
-            StoreLocation(type: "sqlite", path: directory.file("one")),
-            StoreLocation(type: "sqlite", path: directory.file("two"))
-        )
-        for location in [one, two] { try Sample.store(location.type, location.path).close() }
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let shelves = try coloredShelves()
         var mapping = try MappingModel.inferred(from: Sample.model(), to: shelves)
         for index in mapping.entityMappings.indices where mapping.entityMappings[index].destinationEntity == "Shelf" {
             mapping.entityMappings[index].policyName = "P"
         }
         let options = MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
-        #expect(try manager.planMigrationInPlace(one, model: shelves, options: options).path == .threePasses)
-        #expect(try manager.migrateInPlace(one, model: shelves, options: options).path == .threePasses)
+        #expect(try manager.planMigrationInPlace(location, model: shelves, options: options).path == .threePasses)
+        #expect(try manager.migrateInPlace(location, model: shelves, options: options).path == .threePasses)
+    }
+
+    @Test("an index that changes its direction takes one transaction")
+    func turnedIndex() throws {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
         let turned = try model { entities in
             let shelf = try #require(entities.firstIndex { $0.name == "Shelf" })
             entities[shelf].attributes.append(.string("color"))
@@ -170,8 +190,8 @@ struct OneTransactionTests {
                 FetchIndexDescription("byTitle", elements: [.init("title", isAscending: false)])
             ]
         }
-        #expect(try manager.migrateInPlace(two, model: turned).path == .oneTransaction)
-        let store = try open(two, turned)
+        #expect(try manager.migrateInPlace(location, model: turned).path == .oneTransaction)
+        let store = try open(location, turned)
         #expect(try checkStore(store) == [])
         try store.close()
     }
@@ -356,27 +376,26 @@ struct OneTransactionTests {
 
     @Test(
         "a migration in one transaction refuses a row that another program changed",
-        .enabled(if: SQLiteShell.path != nil))
-    func evidence() throws {
-        for statement in [
+        .enabled(if: SQLiteShell.path != nil),
+        arguments: [
             "UPDATE Person SET name = 'other' WHERE _id = 1", "UPDATE Shelf SET label = 'other' WHERE _id = 1",
             "UPDATE Book SET _entity = 77 WHERE _id = 1", "DELETE FROM links WHERE source = 2",
-        ] {
-            let directory = try TemporaryDirectory()
-            let location = StoreLocation(type: "sqlite", path: directory.file("store"))
-            try Sample.store(location.type, location.path).close()
-            let links = try #require(
-                try SQLiteShell.run(
-                    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
-                    on: location.path
-                ).first)
-            try SQLiteShell.run(statement.replacing("links", with: links), on: location.path)
-            let before = try bytes(location)
-            let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves()) }
-            #expect(refused?.code == .corrupted, "\(statement): \(refused.map { "\($0)" } ?? "it was migrated")")
-            #expect(try bytes(location) == before)
-            #expect(try directory.names() == ["store"])
-        }
+        ])
+    func evidence(statement: String) throws {
+        let directory = try TemporaryDirectory()
+        let location = StoreLocation(type: "sqlite", path: directory.file("store"))
+        try Sample.store(location.type, location.path).close()
+        let links = try #require(
+            try SQLiteShell.run(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name IN ('Book_shelves', 'Shelf_books')",
+                on: location.path
+            ).first)
+        try SQLiteShell.run(statement.replacing("links", with: links), on: location.path)
+        let before = try bytes(location)
+        let refused = error { _ = try manager.migrateInPlace(location, model: coloredShelves()) }
+        #expect(refused?.code == .corrupted, "\(refused.map { "\($0)" } ?? "it was migrated")")
+        #expect(try bytes(location) == before)
+        #expect(try directory.names() == ["store"])
     }
 
     @Test(

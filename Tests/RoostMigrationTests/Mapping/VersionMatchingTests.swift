@@ -143,20 +143,17 @@ struct VersionMatchingTests {
             "the name of one that stays: both get its values")
     }
 
-    @Test("a number that becomes floating-point keeps its values despite a stray identifier")
-    func strayIdentifierOfANumber() throws {
-        for (old, new) in [
+    @Test(
+        "a number that becomes floating-point keeps its values despite a stray identifier",
+        arguments: [
             (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
-        ] as [(AttributeType, AttributeType)] {
-            #expect(
-                try values([A("n", type: old)], [A("n", type: new).with { $0.renamingIdentifier = "stray" }]) == [
-                    "n": "n"
-                ])
-            #expect(
-                try values([A("n", type: old).with { $0.renamingIdentifier = "stray" }], [A("n", type: new)]) == [
-                    "n": "n"
-                ])
+        ] as [(AttributeType, AttributeType)])
+    func strayIdentifierOfANumber(old: AttributeType, new: AttributeType) throws {
+        func number(_ type: AttributeType, _ identifier: String? = nil) -> [AttributeDescription] {
+            [A("n", type: type).with { $0.renamingIdentifier = identifier }]
         }
+        #expect(try values(number(old), number(new, "stray")) == ["n": "n"])
+        #expect(try values(number(old, "stray"), number(new)) == ["n": "n"])
     }
 
     @Test("attributes are renamed, exchanged, and replaced by new attributes with the old names")
@@ -201,8 +198,10 @@ struct VersionMatchingTests {
 
     // MARK: Relationships
 
-    @Test("a relationship keeps its destinations despite a stray renaming identifier")
-    func strayIdentifierOfARelationship() throws {
+    @Test(
+        "a relationship keeps its destinations despite a stray renaming identifier",
+        arguments: [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)])
+    func strayIdentifierOfARelationship(identifier: String?, back: String?) throws {
         func notes(_ identifier: String?, _ back: String?, _ modifier: String) throws -> ManagedObjectModel {
             var tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: "notes")
             var notes = RelationshipDescription.toMany("notes", to: "Note", inverse: "tags")
@@ -211,15 +210,11 @@ struct VersionMatchingTests {
                 EntityDescription("Note", relationships: [tags]).with { $0.versionHashModifier = modifier },
                 EntityDescription("Tag", relationships: [notes]).with { $0.versionHashModifier = modifier })
         }
-        let plain = try notes(nil, nil, "1")
-        for (identifier, back) in [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)] {
-            let stray = try notes(identifier, back, "2")
-            for (old, new) in [(plain, stray), (stray, plain)] {
-                let mapping = try MappingModel.inferred(from: old, to: new)
-                #expect(
-                    mapping.entityMappings.flatMap(\.relationshipMappings).allSatisfy { $0.valueExpression != nil })
-                #expect(!mapping.remarks(from: old, to: new).contains { $0.kind == .loss })
-            }
+        let (plain, stray) = (try notes(nil, nil, "1"), try notes(identifier, back, "2"))
+        for (old, new) in [(plain, stray), (stray, plain)] {
+            let mapping = try MappingModel.inferred(from: old, to: new)
+            #expect(mapping.entityMappings.flatMap(\.relationshipMappings).allSatisfy { $0.valueExpression != nil })
+            #expect(!mapping.remarks(from: old, to: new).contains { $0.kind == .loss })
         }
     }
 

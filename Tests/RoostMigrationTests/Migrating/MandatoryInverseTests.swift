@@ -82,8 +82,8 @@ struct MandatoryInverseTests {
         #expect(found == [.objectID(ObjectID("B", key: 2)), .objectID(ObjectID("B", key: 1))])
     }
 
-    @Test("a dry run stops when cancelled and skips damaged objects on request")
-    func dryRun() throws {
+    @Test("a dry run of a mandatory inverse stops when cancelled")
+    func cancelledDryRun() throws {
         let source = try Self.source([2, 1])
         let cancellation = ConversionCancellation()
         cancellation.cancel()
@@ -93,6 +93,10 @@ struct MandatoryInverseTests {
                 from: .store(source), to: Self.memory, model: Self.new(), options: cancelled)
         }
         #expect(error?.code == .cancelled)
+    }
+
+    @Test("a dry run of a mandatory inverse skips damaged objects as the migration does")
+    func damagedDryRun() throws {
         let base = try Self.source([2, 1, 1])
         let damaged = FaultyStore(base, Faults(damaged: [ObjectID("B", key: 3)]))
         let skipping = try Self.options(base, .onePass, ConversionOptions(skipsDamaged: true))
