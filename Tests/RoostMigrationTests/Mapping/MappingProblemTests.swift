@@ -96,7 +96,7 @@ struct MappingProblemTests {
         arguments: [
             ("titel", "$source.title", "has no attribute 'titel'; did you mean 'title'?"),
             ("title", "$source.titel", "no stored property 'titel'; did you mean 'title'?"),
-            ("title", "$sorce.title", "no variable '$sorce'; did you mean '$source'?"),
+            ("title", "$sorce.title", "Unknown variable '$sorce'; did you mean '$source'?"),
             ("title", "title", "write $source before it"),
             ("title", "$source.length", "gives integer values, and the attribute holds string"),
             ("pages", "$source.title", "gives string values, and the attribute holds double"),
@@ -105,7 +105,7 @@ struct MappingProblemTests {
             ("title", "FUNCTION($entityPolicy, 'convert:', $source.title)", "the mapping names none"),
             (
                 "title", "FUNCTION($source, 'valueForKye:', 'title')",
-                "no function 'valueForKye:'; did you mean 'valueForKey:'?"
+                "Unknown function 'valueForKye:'; did you mean 'valueForKey:'?"
             ),
             ("title", "FUNCTION($source, 'valueForKey:', $source.title)", "takes one argument"),
             (
@@ -121,7 +121,7 @@ struct MappingProblemTests {
             (
                 "tags",
                 "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'NoteToNote', $source.tags)",
-                "makes objects of 'Note', and the relationship leads to 'Tag'"
+                "makes objects of 'Note', but the relationship's destination is 'Tag'"
             ),
             (
                 "tags",
@@ -247,7 +247,7 @@ struct MappingProblemTests {
         ])
         #expect(model.problems(from: source, to: destination).isEmpty)
         let remarks = model.remarks(from: source, to: destination).filter { $0.property == "tags" }
-        #expect(remarks.contains { $0.kind == .loss && $0.message.contains("'Note.first' can lead to one") })
+        #expect(remarks.contains { $0.kind == .loss && $0.message.contains("'Note.first' is to-one") })
     }
 
     @Test("an invalid mapping model reports all its problems in one error")
@@ -274,8 +274,8 @@ struct MappingProblemTests {
             "no entity 'Tga'; did you mean 'Tag'?", "another version of the source entity 'Note'",
             "The predicate: Entity 'Note' has no stored property 'titel'", "Another mapping has this name too",
             "no entity 'Noet'; did you mean 'Note'?", "title: The property has two mappings",
-            "'Note.tags' is of the relationships",
-            "'Note.pages' is of the attributes", "no relationship 'tgas'; did you mean 'tags'?",
+            "'Note.tags' is one of the relationships",
+            "'Note.pages' is one of the attributes", "no relationship 'tgas'; did you mean 'tags'?",
             "The mapping has no name",
             "no attribute 'x'",
         ] { #expect(message.contains(part), "\(part) in \(message)") }

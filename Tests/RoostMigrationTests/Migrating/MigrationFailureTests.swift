@@ -189,7 +189,7 @@ struct MigrationReportTests {
         #expect(
             person.steps == [
                 "'code' is converted from 'code', integer64 to decimal.",
-                "'fullName' is taken from 'name', its default in the place of null.",
+                "'fullName' is taken from 'name', with its default instead of null.",
                 "'motto' gets one value for all objects.", "'rank' gets one value for all objects.",
             ])
         #expect(plan.losses.contains { $0.hasPrefix("Person.portrait:") })

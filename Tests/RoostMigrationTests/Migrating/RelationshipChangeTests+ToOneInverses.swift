@@ -42,7 +42,7 @@ extension RelationshipChangeTests {
         let plan = try Self.manager().planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new, options: options)
         let refusal =
-            "'A.b' of A/p3 would lead to B/p2, but A/p1 does already, and 'B.a' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
+            "'A.b' of A/p3 would refer to B/p2, but A/p1 does already, and 'B.a' is to-one; select the pair to keep in a policy, or make the inverse to-many."
         #expect(plan.refusals == (hasRoom || hasPolicy ? [] : [refusal]))
         #expect(plan.warnings.contains { $0.contains("'B.a', is to-one") } == !hasPolicy)
         guard hasRoom else {
@@ -69,7 +69,7 @@ extension RelationshipChangeTests {
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .threePasses) }
             #expect(error?.code == .migrationFailed)
-            #expect(error?.message.contains("'A.bs' of A/p2 would lead to B/p3, but A/p1 does") ?? false)
+            #expect(error?.message.contains("'A.bs' of A/p2 would refer to B/p3, but A/p1 does") ?? false)
             return
         }
         let (store, report) = try Self.migrate(source, new, .threePasses)
@@ -149,7 +149,7 @@ extension RelationshipChangeTests {
             try Self.migrate(source, new, hasPolicy ? .threePasses : .onePass, options: options)
         }
         #expect(error?.code == .migrationFailed)
-        #expect(error?.message.contains("'A.b' of A/p3 would lead to B/p2, but A/p1 does already") ?? false)
+        #expect(error?.message.contains("'A.b' of A/p3 would refer to B/p2, but A/p1 does already") ?? false)
         let digest = try source.snapshot().computeTally().digest
         try source.close()
         guard type != "memory" else { return }
@@ -187,7 +187,7 @@ extension RelationshipChangeTests {
         }
         #expect(try migrate([7: 2, 40: 1]) == [2: 7, 1: 40])
         let error = #expect(throws: StoreError.self) { _ = try migrate([7: 2, 9: 2]) }
-        #expect(error?.message.contains("'A.b' of A/p9 would lead to B/p2, but A/p7 does already") ?? false)
+        #expect(error?.message.contains("'A.b' of A/p9 would refer to B/p2, but A/p7 does already") ?? false)
     }
 
     @Test("an inverse that becomes to-one is filled across subentities and predicates")
@@ -245,7 +245,7 @@ extension RelationshipChangeTests {
         let source = try Self.store(old, s: [1: 3, 2: 2, 3: hasRoom ? 4 : 3])
         guard hasRoom else {
             let error = #expect(throws: StoreError.self) { try Self.migrate(source, new, .onePass) }
-            #expect(error?.message.contains("'A.s' of A/p3 would lead to A/p3, but A/p1 does already") ?? false)
+            #expect(error?.message.contains("'A.s' of A/p3 would refer to A/p3, but A/p1 does already") ?? false)
             return
         }
         let plan = try Self.manager().planMigration(

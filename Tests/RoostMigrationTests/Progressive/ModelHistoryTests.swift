@@ -143,7 +143,7 @@ struct ModelHistoryTests {
         let options = MigrationOptions().with { $0.infersMappingModel = false }
         let refused = error { _ = try chain(try Notes.inferredHistory(), from: Notes.v1(), to: Notes.v3(), options) }
         #expect(refused?.code == .mappingNotInferable)
-        #expect(refused?.message.contains("none is to be inferred") == true)
+        #expect(refused?.message.contains("inference is off") == true)
     }
 
     @Test("a history names a newer version and the version nearest to an unknown model")
@@ -151,7 +151,7 @@ struct ModelHistoryTests {
         let history = try Notes.history()
         let newer = error { _ = try chain(history, from: Notes.v3(), to: Notes.v1()) }
         #expect(newer?.code == .newerModelVersion)
-        #expect(newer?.message.contains("'v3', which comes behind 'v1'") == true, "\(newer.map { "\($0)" } ?? "")")
+        #expect(newer?.message.contains("'v3', which is newer than 'v1'") == true, "\(newer.map { "\($0)" } ?? "")")
         let unknown = error { _ = try chain(history, from: Notes.v4(), to: Notes.v3()) }
         #expect(unknown?.code == .unknownModelVersion)
         #expect(

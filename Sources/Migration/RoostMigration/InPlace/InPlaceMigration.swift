@@ -221,7 +221,7 @@ struct InPlaceMigration: Sendable {
         guard !options.conversion.skipsDamaged else {
             throw StoreError(
                 .invalidRequest,
-                "A migration in place leaves no damaged objects out, because nobody would have them any more; migrate '\(location)' into another store, or restore a backup."
+                "A migration in place cannot skip damaged objects, because no copy of them would remain; migrate '\(location)' into another store, or restore a backup."
             )
         }
         let type = try registry.type(named: location.type)
@@ -229,7 +229,7 @@ struct InPlaceMigration: Sendable {
         guard canBeReplaced, type.capabilities.contains(.writing) else {
             throw StoreError(
                 .unsupported,
-                "Stores of type '\(type.name)' are no files that Roost writes, so '\(location)' cannot be migrated in place; migrate it into another store."
+                "Cannot migrate '\(location)' in place: a store of type '\(type.name)' cannot be replaced. Migrate it into another store."
             )
         }
         return type

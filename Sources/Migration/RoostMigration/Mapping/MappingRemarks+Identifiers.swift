@@ -44,13 +44,13 @@ extension MappingRemarks {
     private static func unmatched(_ identifier: String, _ known: [String], _ named: String?) -> String {
         let hint: String
         if let named {
-            hint = "; the one of that name is known as '\(named)' there, which is the identifier to keep."
+            hint = "; the element with that name is known as '\(named)' there, so keep that identifier."
         } else if let near = nearestName(to: identifier, among: known) {
             hint = "; did you mean '\(near)'?"
         } else {
             hint = "."
         }
-        return "Renaming identifier '\(identifier)' means nothing in the source, so this is new\(hint)"
+        return "Renaming identifier '\(identifier)' matches nothing in the source, so this is new\(hint)"
     }
 
     mutating func judgeConstraints() {

@@ -18,7 +18,7 @@ extension MappingRemarks {
         if let left = objects(of: entity, notTakenBy: makers) {
             add(
                 loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity.name, nil,
-                "Objects that no mapping's predicate takes are dropped.")
+                "Objects that no mapping's predicate selects are dropped.")
         }
         for attribute in entity.attributes where attribute.isStored {
             let name = attribute.name
@@ -29,7 +29,8 @@ extension MappingRemarks {
                     loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity.name, name,
                     readers.isEmpty
                         ? "The attribute's values are dropped: no mapping reads them."
-                        : "Of some objects the attribute's values are dropped: no mapping that takes them reads them.")
+                        : "The attribute's values are dropped for some objects: no mapping that takes those objects reads them."
+                )
             } else if attribute.type == .composite {
                 judgeElements(of: attribute, [name], entity, makers)
             }

@@ -36,7 +36,7 @@ extension MappingRemarks {
                     loss: MappingLoss(
                         .furtherReferences(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                     source.entities[old.source].name, old.name.name,
-                    "Of several destinations only one remains: '\(entity.name).\(name)' can lead to one.")
+                    "Only one of several destinations remains: '\(entity.name).\(name)' is to-one.")
             }
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
                 judge(relationship, from: old, of: entity, origin, mapping)
@@ -47,7 +47,7 @@ extension MappingRemarks {
             } else if isGivenByReferences(relationship, to: origin) {
                 add(
                     .demand, entity.name, name,
-                    "The relationship is mandatory, and only its inverse says where it leads: the migration fails if nothing refers to an object of '\(origin.name)'."
+                    "The relationship is mandatory, and only its inverse sets it: the migration fails if nothing refers to an object of '\(origin.name)'."
                 )
             }
         }
@@ -89,7 +89,7 @@ extension MappingRemarks {
         else { return }
         add(
             .demand, entity.name, name,
-            "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly, which only those beyond \(attribute.type == .float ? "2^24" : "2^53") can be. Give a mapping with an expression for it."
+            "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly. Only numbers beyond \(attribute.type == .float ? "2^24" : "2^53") can be inexact. Give a mapping with an expression for it."
         )
     }
 
@@ -109,7 +109,8 @@ extension MappingRemarks {
                 loss: MappingLoss(
                     .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 origin.name, attribute,
-                "IDs of \(some)objects of \(names) become null: those become no object of the destination, or several.")
+                "IDs of \(some)objects of \(names) become null: these objects become none in the destination, or several."
+            )
         }
     }
 
@@ -164,7 +165,7 @@ extension MappingRemarks {
                 loss: MappingLoss(.order(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 source.entities[old.source].name, old.name.name, "The order of the destinations is dropped.")
         } else if new.isOrdered, !old.isOrdered, old.isToMany {
-            add(.note, entity.name, new.name.name, "The destinations get an order, that of their keys.")
+            add(.note, entity.name, new.name.name, "The destinations get the order of their keys.")
         }
         judgeInverse(of: new, from: old, entity, origin, mapping)
     }
@@ -220,7 +221,7 @@ extension MappingRemarks {
                 loss: MappingLoss(
                     .references(old.name.name, to: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 source.entities[old.source].name, old.name.name,
-                "Destinations of \(names) are dropped: their objects do not become any that '\(successor.entity).\(successor.new.name.name)' can lead to."
+                "Destinations of \(names) are dropped: none of them becomes an object that '\(successor.entity).\(successor.new.name.name)' can refer to."
             )
         }
     }
@@ -248,13 +249,13 @@ extension MappingRemarks {
                 loss: MappingLoss(
                     .direction(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
                 source.entities[old.source].name, old.name.name,
-                "Which of two objects leads to the other is dropped: the relationship becomes its own inverse, '\(new.name)'."
+                "The direction of each pair is dropped: the relationship becomes its own inverse, '\(new.name)'."
             )
         }
         guard let inverse = new.inverse.map({ destination.relationships[$0] }), !inverse.isToMany else { return }
         let wasToOne = old.inverse.map { !source.relationships[$0].isToMany } ?? false
         guard !wasToOne || becomesReflexive else { return }
-        let remedy = "Say in a policy which one it keeps."
+        let remedy = "Select the pair to keep in a policy."
         if becomesReflexive {
             add(
                 .demand, entity.name, new.name.name,
@@ -263,7 +264,7 @@ extension MappingRemarks {
         } else {
             add(
                 .demand, entity.name, new.name.name,
-                "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects lead to the same one. \(remedy)"
+                "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects refer to the same one. \(remedy)"
             )
         }
     }

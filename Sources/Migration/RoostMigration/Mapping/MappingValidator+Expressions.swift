@@ -59,7 +59,8 @@ extension MappingValidator {
         case .source, .manager, .entityPolicy:
             add(
                 place.mapping, place.property,
-                "'$\(variable.rawValue)' has no value that an attribute could hold; ask it for one.")
+                "'$\(variable.rawValue)' has no value that an attribute can hold; use one of its properties or functions."
+            )
         }
     }
 
@@ -74,7 +75,7 @@ extension MappingValidator {
         } else if let type = type(of: expression, in: place), type.kind != .null {
             add(
                 place.mapping, place.property,
-                "The expression gives what the source has, and the relationship needs objects of the destination; write destinationInstances(ofEntityMapping:from:) or relatedInstances(ofSourceRelationship:) around it."
+                "The expression gives values of the source, but the relationship needs objects of the destination; write destinationInstances(ofEntityMapping:from:) or relatedInstances(ofSourceRelationship:) around it."
             )
         }
     }
@@ -110,7 +111,7 @@ extension MappingValidator {
                 let near = nearestName(to: name, among: known).map { "; did you mean '$\($0)'?" }
                 add(
                     place.mapping, place.property,
-                    "There is no variable '$\(name)'\(near ?? "; there are \(known.map { "$" + $0 }.joined(separator: ", ")).")"
+                    "Unknown variable '$\(name)'\(near ?? "; the variables are \(known.map { "$" + $0 }.joined(separator: ", ")).")"
                 )
                 continue
             }
@@ -134,7 +135,7 @@ extension MappingValidator {
             if place.mapping.policyName == nil {
                 add(
                     place.mapping, place.property,
-                    "'\(call.name)' is asked of the policy, and the mapping names none; give it the name of one.")
+                    "'\(call.name)' is a function of the policy, but the mapping names none; name a policy.")
             }
         case .variable(MappingVariable.manager.rawValue): checkManager(call, in: place)
         default: checkFree(call, in: place)
@@ -191,7 +192,7 @@ extension MappingValidator {
         let known = RegisteredFunction.names + MappingFunction.allCases.map(\.rawValue)
         add(
             place.mapping, place.property,
-            "There is no function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; a policy's is asked of $entityPolicy, a program's own is registered first.")"
+            "Unknown function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; call a policy's function on $entityPolicy, and register one of the program first.")"
         )
     }
 
@@ -207,7 +208,7 @@ extension MappingValidator {
             if let made = mappings[name]?.destinationEntity.flatMap(destination.entity), !target.includes(made.number) {
                 add(
                     place.mapping, place.property,
-                    "The entity mapping '\(name)' makes objects of '\(made.name)', and the relationship leads to '\(target.name)'."
+                    "The entity mapping '\(name)' makes objects of '\(made.name)', but the relationship's destination is '\(target.name)'."
                 )
             } else if call.arguments.count == 2, call.arguments[1] != .constant(.null) {
                 checkObjects(call.arguments[1], for: name, in: place)
@@ -221,7 +222,7 @@ extension MappingValidator {
         guard type.kind == .object else {
             add(
                 place.mapping, place.property,
-                "The expression gives \(type.kind.rawValue) values, and the entity mapping '\(name)' makes objects of objects; ask for those that a relationship of the source leads to."
+                "The expression gives \(type.kind.rawValue) values, but the entity mapping '\(name)' takes objects; give it the destinations of a relationship of the source."
             )
             return
         }

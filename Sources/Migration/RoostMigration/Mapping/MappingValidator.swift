@@ -107,7 +107,9 @@ struct MappingValidator {
             if mapping.type == .copy { checkCopies(mapping) }
         }
         if !hasSource, mapping.sourcePredicate != nil {
-            add(mapping, nil, "The mapping has a predicate, but no source entity whose objects it could choose from.")
+            add(
+                mapping, nil, "The mapping has a predicate, but no source entity; name one, or leave the predicate out."
+            )
         }
     }
 
@@ -137,7 +139,7 @@ struct MappingValidator {
         guard !isOlder else { return }
         add(
             mapping, nil,
-            "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); look at what changed there, then leave the hash out or take the new one."
+            "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); check what changed there, then omit the hash or use the new one."
         )
     }
 
@@ -197,7 +199,7 @@ struct MappingValidator {
         _ property: PropertyMapping, _ mapping: EntityMapping, _ entity: Entity, _ kind: String, isOther other: String?
     ) {
         if let other {
-            add(mapping, property.name, "'\(entity.name).\(property.name)' is of the \(other)s; map it among those.")
+            add(mapping, property.name, "'\(entity.name).\(property.name)' is one of the \(other)s; map it there.")
             return
         }
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)

@@ -170,7 +170,7 @@ extension StoreError {
     ) -> StoreError {
         StoreError(
             .migrationFailed,
-            "'\(relationship)' of \(object) would lead to \(destination), but \(other) already, and '\(inverse)' has one object only; say in a policy which pair it keeps, or make the inverse to-many."
+            "'\(relationship)' of \(object) would refer to \(destination), but \(other) already, and '\(inverse)' is to-one; select the pair to keep in a policy, or make the inverse to-many."
         )
     }
 }

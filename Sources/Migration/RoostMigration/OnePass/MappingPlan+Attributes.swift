@@ -169,7 +169,7 @@ private struct AttributeResolution {
             let value = value.isNull && isMandatory ? attribute.defaultValue : value
             return try setComposite(value, to, in: outer, isMandatory: isMandatory)
         case .expression:
-            throw misfit(to.name, "a composite is no value that an expression has; its elements have some")
+            throw misfit(to.name, "an expression cannot give a whole composite, only its elements")
         }
         for element in attribute.elements where element.type != .undefined {
             let path = "\(to.name).\(element.name)"

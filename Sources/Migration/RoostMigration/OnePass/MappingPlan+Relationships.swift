@@ -15,7 +15,7 @@ extension MappingPlan {
         }
         let expression = mapping.relationshipMappings.first { $0.name == name }?.valueExpression
         if let statement = RelationshipStatement(expression, source: maker.source) { return statement }
-        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression that looks at more than a relationship")
+        addObstacle("mapping '\(mapping.name)' sets '\(name)' by an expression of more than a relationship")
         return nil
     }
 

@@ -63,7 +63,7 @@ struct MigrationValidation {
             for (owner, entity, key) in given where entities[key] != entity {
                 throw StoreError(
                     .migrationFailed,
-                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which is no object of the destination; give the ID of one that is made, with its own entity."
+                    "'\(relationship.name)' of \(owner) was set to \(ObjectID(model.entities[entity].name, key: key)), which does not exist in the destination; give the ID of an object that was made, with its own entity."
                 )
             }
         }

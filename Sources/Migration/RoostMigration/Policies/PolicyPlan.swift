@@ -236,7 +236,8 @@ final class PolicyMapping {
         guard object.entityNumber == source.number else {
             throw StoreError(
                 .invalidRequest,
-                "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', and \(object.id) is none.")
+                "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', but \(object.id) is not one of them."
+            )
         }
         let key = try key(for: object, root: destination.root, session)
         let made = try attributes.make(object, key: key, self, session)

@@ -47,7 +47,7 @@ public struct StagedMigrationManager: Sendable {
     public init(_ stages: [MigrationStage]) throws(StoreError) {
         var versions: [Version] = []
         var problems: [String] = []
-        if stages.isEmpty { problems.append("There are no stages; give one at least.") }
+        if stages.isEmpty { problems.append("A migration with no stages cannot run; give at least one.") }
         var follows = false
         for (position, stage) in stages.enumerated() {
             let label = stage.label ?? "stage \(position + 1)"
@@ -102,7 +102,7 @@ public struct StagedMigrationManager: Sendable {
         guard start <= end else {
             throw StoreError(
                 .newerModelVersion,
-                "'\(location)' has version '\(versions[start].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Stages do not lead backwards; their versions are \(names)."
+                "'\(location)' has version '\(versions[start].name)', which is newer than '\(versions[end].name)'; use a newer program. Stages do not migrate backward; their versions are \(names)."
             )
         }
         var steps: [MigrationChain.Step] = []

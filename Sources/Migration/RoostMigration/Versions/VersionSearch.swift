@@ -82,7 +82,7 @@ struct VersionSearch {
 
     private mutating func infer(_ from: Int, _ to: Int) throws(StoreError) -> Inferred? {
         guard options.infersMappingModel else {
-            fail(from, to, "there is no mapping model, and none is to be inferred.")
+            fail(from, to, "no mapping model was given, and inference is off.")
             return nil
         }
         let direct: MigrationChain.Step?
