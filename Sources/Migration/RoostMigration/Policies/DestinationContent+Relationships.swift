@@ -58,7 +58,7 @@ extension DestinationContent {
         guard relationship.isToMany == isToMany else {
             throw StoreError(
                 .invalidRequest,
-                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many: setObjects sets it" : "one: setObject sets it")."
+                "Relationship '\(relationship.name)' is to-\(relationship.isToMany ? "many; set it with setObjects" : "one; set it with setObject")."
             )
         }
         let entity = model.entities[relationship.destination]

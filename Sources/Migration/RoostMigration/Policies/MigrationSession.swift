@@ -70,7 +70,7 @@ public final class MigrationSession {
         guard let policyCancellation else { return }
         if let error = policyCancellation as? StoreError { throw error }
         throw StoreError(
-            .cancelled, "A policy cancelled the migration; the source is as it was.", underlying: policyCancellation)
+            .cancelled, "A policy cancelled the migration; the source is unchanged.", underlying: policyCancellation)
     }
 
     // MARK: The source
@@ -104,7 +104,7 @@ public final class MigrationSession {
     /// A request without an order whose predicate uses only attributes also searches memory, so
     /// finding an object, or making it, costs a lookup; give the attribute an index. For other
     /// requests, what is in memory is written first. The first call of a migration costs more: it
-    /// ends the fast way of making objects.
+    /// ends the bulk load.
     ///
     /// - Throws: What ``StoreSnapshot/fetch(_:)`` and ``PersistentStore/commit(_:)`` throw.
     public func destinationObjects(_ request: FetchRequest) throws(StoreError) -> [DestinationObject] {
@@ -219,7 +219,7 @@ public final class MigrationSession {
     private static func outside(_ function: String) -> StoreError {
         StoreError(
             .invalidRequest,
-            "\(function) was called outside of the callback of a policy that it belongs to; call it there, with the object that the callback was given."
+            "\(function) was called outside its callback; call it in that callback of a policy, with the object that the callback got."
         )
     }
 }
