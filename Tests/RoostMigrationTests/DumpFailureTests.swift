@@ -75,7 +75,7 @@ struct DumpFailureTests {
         for index in dump.bytes.indices {
             var flipped = dump
             flipped.bytes[index] ^= 0x04
-            #expect(try failure(flipped, "memory") != nil, "byte \(index) was changed and nobody noticed")
+            #expect(try failure(flipped, "memory") != nil, "the load accepted a change of byte \(index)")
         }
     }
 

@@ -470,7 +470,7 @@ struct ScenarioTests {
             }
             guard case .string(let text)? = arguments.first else { return .null }
             guard let number = Int64(text) else {
-                throw StoreError(.invalidValue, "'\(property.name)' of \(source.id) is no number; write one.")
+                throw StoreError(.invalidValue, "'\(property.name)' of \(source.id) is not a number; write a number.")
             }
             return .int(number)
         }

@@ -53,7 +53,7 @@ extension StoreFiller {
         } catch {
             guard error.code == .invalidRequest else { throw error.naming(location.path) }
             throw error.withMessage(
-                "'\(location.path)' is too long a name for a store: the files that are made beside it get longer ones; choose a shorter one."
+                "'\(location.path)' is too long for the name of a store: the files beside a store have even longer names; choose a shorter name."
             )
         }
     }

@@ -9,7 +9,7 @@ package struct StoreFiller: Sendable {
     let sourceName: String
     let options: ConversionOptions
     let registry: StoreRegistry
-    /// The most threads that read a finished destination at once; each has a batch, and a snapshot
+    /// The maximum number of threads that read a finished destination at once; each has a batch, and a snapshot
     /// with what the store caches for it.
     var maximumReaders = Self.usualReaders
 

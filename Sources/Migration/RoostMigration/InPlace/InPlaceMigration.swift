@@ -21,7 +21,7 @@ struct InPlaceMigration: Sendable {
 
     /// The warning about a store that records its changes.
     static let historyWarning =
-        "The history of the store begins anew: the one before is removed with the old model, and its tokens have expired."
+        "The store starts a new history: its old history is removed with the old model, and the tokens of the old history have expired."
 
     private func run(_ type: any PersistentStoreType) throws(StoreError) -> MigrationReport {
         let start = ContinuousClock.now

@@ -84,7 +84,7 @@ package struct StoreReplacement: Sendable {
                 guard try FileIdentity(at: path).isUnchanged(since: identity) else {
                     throw StoreError(
                         .busy,
-                        "'\(path)' was changed meanwhile by a program that is not Roost's; see to it that none uses the store, and begin again."
+                        "'\(path)' was changed meanwhile by a program other than Roost; make sure that no program uses the store, and start again."
                     )
                 }
                 try requireTwoNames()
@@ -119,7 +119,8 @@ package struct StoreReplacement: Sendable {
     private func requireOneFile() throws(StoreError) {
         guard let other = Self.otherFile(besideStoreAt: path, type) else { return }
         throw StoreError(
-            .busy, "'\(path)' is open in a program that is not Roost's: '\(other)' is there; close it there.")
+            .busy,
+            "'\(path)' is open in a program other than Roost: '\(other)' is there; close the store in that program.")
     }
 
     /// Returns a file that only a store in use has beside it, or nil.
