@@ -58,14 +58,14 @@ package struct StoreReplacement: Sendable {
 
     /// Replaces the store.
     ///
-    /// - Parameter make: Makes the new store from the old one, both under temporary names beside
-    ///   the store; leaves both closed, the new one flushed. Returns false, without a new one, if
-    ///   the old one is to stay.
+    /// - Parameter make: Makes the new store from the old store; both have temporary names beside
+    ///   the store. Leaves both closed, and the new store flushed. Returns false, without a new
+    ///   store, if the old store must stay.
     /// - Returns: The path of the backup; nil without one.
     /// - Throws: `busy` when a program that knows nothing of Roost's locks has the store open;
     ///   `permissionDenied` for the file of another user, who would lose it; `unsupported` without
-    ///   hard links; what `make` throws. The store is as it was; only with `ioFailure` the new one
-    ///   may be there already without being durable.
+    ///   hard links; what `make` throws. The store is unchanged then. Only with `ioFailure` the new
+    ///   store may already have replaced it without being durable.
     package func run(
         _ make: (_ old: StoreLocation, _ new: StoreLocation) throws(StoreError) -> Bool
     ) throws(StoreError) -> String? {

@@ -207,7 +207,7 @@ extension MappingPlan {
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
             }
         }
-        // An object that refers to another one counts for that one too.
+        // The reference of an object counts for the object that it refers to, too.
         let becomesReflexive = relationship.isReflexive && old.contains { !$0.isReflexive }
         if isNarrower || leavesOut || becomesReflexive || old.count < origins.count {
             countedRelationships.append(relationship.number)

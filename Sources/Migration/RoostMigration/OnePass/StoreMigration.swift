@@ -219,8 +219,10 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
     }
 
-    /// Returns the reasons why a migration in three passes would fail, if they show beforehand;
-    /// does not make policies.
+    /// Returns the reasons why a migration in three passes would fail, as far as they can be found
+    /// before it runs.
+    ///
+    /// Does not make policies.
     private func refusalsOfThreePasses(
         _ mapped: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {

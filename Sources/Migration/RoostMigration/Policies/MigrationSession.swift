@@ -57,11 +57,11 @@ public final class MigrationSession {
         self.associations = associations
     }
 
-    /// Ends the migration as soon as the callback returns; `migrate` throws this error, or code
-    /// `cancelled` with this underlying error if it is not a `StoreError`.
+    /// Ends the migration as soon as the callback returns.
     ///
-    /// The source stays as it was, and nothing is left of the destination, except for what an open
-    /// store may keep.
+    /// `migrate` then throws this error. If the error is not a `StoreError`, `migrate` throws code
+    /// `cancelled` with it as the underlying error. The source is unchanged. Nothing of the
+    /// destination remains, except for what an open store may keep.
     public func cancel(with error: any Error) { if policyCancellation == nil { policyCancellation = error } }
 
     /// Throws the error with which the migration was cancelled, by a policy or from outside.
