@@ -91,8 +91,9 @@ extension StoreFiller {
         return try StoreFile.freeBytes(inDirectoryOf: location.path)
     }
 
-    /// Returns the reason to refuse a name that a neighboring store uses for one of its own files:
-    /// that store would take the new one for its log and remove it.
+    /// Returns the reason to refuse a name that a neighboring store uses for one of its own files.
+    ///
+    /// That store would treat the new store as its log, and remove it.
     private func companionRefusal(_ location: StoreLocation) -> StoreError? {
         let path = StoreFile.resolvingLink(location.path)
         let suffixes = registry.companionSuffixes + [StoreLock.suffix]

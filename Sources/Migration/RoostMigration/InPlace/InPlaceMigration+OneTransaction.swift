@@ -15,7 +15,8 @@ struct ModelChangePlan: Sendable {
 extension InPlaceMigration {
     /// Gives the store its new model in one transaction if most of its content stays unchanged.
     ///
-    /// Returns nil if a new file is needed. The caller holds the store's claim, and closes the store.
+    /// Returns nil if a new file is needed. The caller holds the store's claim, and closes the
+    /// store.
     func changeModel(of store: any PersistentStore, _ path: String) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         try requireSpace(path, part: plan.changedPart)

@@ -14,8 +14,8 @@ struct LossCounter {
         case all
         /// The references to objects whose keys are in one of these sets.
         case keys([KeySet])
-        /// The references to objects of these entities, by number, whose keys are in the set. Nil
-        /// means all objects of the entity.
+        /// The references to objects of these entities, by number, whose keys are in the set;
+        /// nil means all objects of the entity.
         case objects([Int: KeySet?])
     }
 

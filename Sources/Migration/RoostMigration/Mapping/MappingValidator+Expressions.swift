@@ -80,8 +80,10 @@ extension MappingValidator {
         }
     }
 
-    /// The type of an expression on the source object; nil where a policy or the manager gives it,
-    /// or it has an error, which is added.
+    /// Returns the type of an expression on the source object.
+    ///
+    /// Nil where a policy or the manager gives the value. An expression with an error also has no
+    /// type, and the error is added.
     private mutating func type(of expression: FetchRequest.Expression, in place: Place) -> PredicateType? {
         guard let expression = expression.ofSourceObject() else { return nil }
         // An expression without the source object may be checked on any entity.

@@ -268,8 +268,9 @@ struct ReferencePlan: Sendable {
     /// Whether it also fails if an object refers to nothing, because the relationship was not
     /// mandatory before.
     let isNewlyRequired: Bool
-    /// The source relationship at one end of a one-to-one pair, if the other end is not kept: pairs
-    /// that only the other end has count too.
+    /// The source relationship at one end of a one-to-one pair, if the other end is not kept.
+    ///
+    /// Pairs that only the other end has count too.
     var oneToOne: Int?
 }
 
