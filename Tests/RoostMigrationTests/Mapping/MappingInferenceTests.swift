@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// Every row of the table of inference (reference §6.4), and what Roost adds to it.
+/// Every row of the table of inference, and what Roost adds to it.
 @Suite("Inferred mapping models")
 struct MappingInferenceTests {
     private typealias A = AttributeDescription

@@ -4,7 +4,7 @@ import RoostQuery
 import TestSamples
 import Testing
 
-/// The rows of the table of inference (reference §6.4) for relationships, and what Roost adds to
+/// The rows of the table of inference for relationships, and what Roost adds to
 /// them.
 @Suite("Inferred mappings of relationships")
 struct RelationshipInferenceTests {

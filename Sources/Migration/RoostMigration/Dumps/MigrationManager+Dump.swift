@@ -43,7 +43,7 @@ extension MigrationManager {
     /// What ``dump(_:entities:cancellation:to:)`` wrote of a whole store becomes a store with the
     /// same content, object IDs, versions, UUID, metadata and used keys. The dump is compared with
     /// its last line, and the finished destination is read again, before it gets its name, as in
-    /// ``convert(from:to:options:)``; after an error or a cancellation nothing is left of it.
+    /// ``convert(from:to:options:)``. After an error or a cancellation nothing is left of it.
     /// Memory is bounded whatever the size of the dump.
     /// - Parameters:
     ///   - destination: The new store.

@@ -42,9 +42,9 @@ extension InPlaceMigration {
     /// Returns a plan for changing the model within the store; nil if a new file is needed or there
     /// is nothing to do.
     ///
-    /// The plan requires that no backup is kept, that one step of one pass reaches the model, and
-    /// that at least half of all objects and links stay as they are: everything rewritten goes into
-    /// the log first and leaves gaps in the file.
+    /// The plan requires that no backup is kept, and that one step of one pass reaches the model.
+    /// At least half of all objects and links must stay unchanged, because everything rewritten
+    /// goes into the log first and leaves gaps in the file.
     func modelChange(of store: any PersistentStore) throws(StoreError) -> ModelChangePlan? {
         // Rows that stay would stay without a checksum that matches them.
         guard !options.keepsBackup, !store.takesChanges, store is any ModelChangingStore,

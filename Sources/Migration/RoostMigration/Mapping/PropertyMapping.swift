@@ -38,7 +38,7 @@ public struct PropertyMapping: Hashable, Sendable {
     }
 }
 
-/// The variables of value expressions in a mapping model (reference §6.3).
+/// The variables of value expressions in a mapping model.
 package enum MappingVariable: String, Sendable, CaseIterable {
     /// The source object.
     case source

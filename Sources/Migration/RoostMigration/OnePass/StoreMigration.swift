@@ -219,7 +219,7 @@ struct StoreMigration: Sendable {
         if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
     }
 
-    /// Returns the reasons why a migration in three passes would fail, as far as they can be found
+    /// Returns the reasons why a migration in three passes would fail, if they can be found
     /// before it runs.
     ///
     /// Does not make policies.

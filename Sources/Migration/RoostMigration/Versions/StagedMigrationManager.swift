@@ -39,8 +39,8 @@ public struct StagedMigrationManager: Sendable {
 
     /// Makes a manager.
     ///
-    /// - Parameter stages: The stages, oldest first. Each version is in exactly one of them, but
-    ///   for the one at which a custom stage ends and the next one, a custom stage too, begins.
+    /// - Parameter stages: The stages, oldest first. Each version is in exactly one stage. The
+    ///   exception is a version at which one custom stage ends and the next custom stage begins.
     /// - Throws: `invalidRequest` with everything that is wrong: no stages, a stage without
     ///   versions, a version that is in two stages or twice in one. Versions that store the same
     ///   count as one, since a store does not show which of them it has.
