@@ -5,7 +5,7 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// Reference §6.2 and scenario E of §6.9.
+/// What opening does with a store whose model differs from the given model.
 @Suite("Opening a store with another model")
 struct OpeningTests {
     private let manager = MigrationManager(registry: .standard)
@@ -25,7 +25,7 @@ struct OpeningTests {
         return nil
     }
 
-    // MARK: Scenario E
+    // MARK: Recreating
 
     @Test(
         "recreating an incompatible store creates an empty store if the file is missing",

@@ -6,7 +6,7 @@ import Testing
 /// The acceptance scenarios of mapping models with policies, each between any two types of store.
 @Suite("Migration scenarios")
 struct ScenarioTests {
-    // MARK: A: delete one entity's objects, keep the other
+    // MARK: Delete one entity's objects, keep the other
 
     private func blog(postIsOptional: Bool = true) throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -57,7 +57,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "scenario A: a policy drops posts, and their comments refer to none", arguments: Scenario.types, Scenario.types)
+        "a policy drops posts, and the migrated comments refer to no post", arguments: Scenario.types, Scenario.types)
     func dropsPosts(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog()
@@ -73,7 +73,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "scenario A: dropping posts fails and changes nothing if comments require a post", arguments: Scenario.types,
+        "a policy that drops posts fails and changes nothing if comments require a post", arguments: Scenario.types,
         Scenario.types)
     func refusesOrphans(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -92,7 +92,7 @@ struct ScenarioTests {
         try old.close()
     }
 
-    // MARK: B: JSON text becomes related objects, each once
+    // MARK: JSON text becomes related objects, each once
 
     private static let tracks = [
         #"{"artists":[{"id":"a1","name":"Ann","imageURL":"u1"},{"id":"b1","name":"Bob","imageURL":"u2"}]}"#,
@@ -131,7 +131,8 @@ struct ScenarioTests {
         }
     }
 
-    @Test("scenario B: a policy makes each artist in JSON text once", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "a policy that reads artists from JSON text makes each artist once", arguments: Scenario.types, Scenario.types)
     func splitsArtists(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let played = Date(timeIntervalSinceReferenceDate: 700_000_000.5)
@@ -184,7 +185,7 @@ struct ScenarioTests {
         try old.close()
     }
 
-    // MARK: C: an attribute becomes an object, a to-one becomes a to-many
+    // MARK: An attribute becomes an object, a to-one becomes a to-many
 
     /// The notes model in its four versions, v1.0 to v1.3.
     private func notes() throws -> [ManagedObjectModel] {
@@ -293,7 +294,8 @@ struct ScenarioTests {
     }
 
     @Test(
-        "scenario C: notes of the first version have no images in the last", arguments: Scenario.types, Scenario.types)
+        "notes without images get no images in a chain of migrations to the last version", arguments: Scenario.types,
+        Scenario.types)
     func notesWithoutImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -308,7 +310,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    @Test("scenario C: the bytes of an image become an object of its note", arguments: Scenario.types, Scenario.types)
+    @Test("a policy makes the bytes of an image an object of its note", arguments: Scenario.types, Scenario.types)
     func notesWithImages(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let models = try notes()
@@ -329,7 +331,7 @@ struct ScenarioTests {
         try new.close()
     }
 
-    // MARK: D: long content becomes sections, between light steps
+    // MARK: Long content becomes sections, between light steps
 
     private final class PostToSections: EntityMigrationPolicy {
         override func createDestinationInstances(
@@ -348,7 +350,7 @@ struct ScenarioTests {
     }
 
     @Test(
-        "scenario D: content becomes a section in a chain of inferred and custom steps", arguments: Scenario.types,
+        "a chain of inferred steps and a policy makes the content of a post a section", arguments: Scenario.types,
         Scenario.types)
     func splitsContent(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
@@ -404,12 +406,12 @@ struct ScenarioTests {
         try new.close()
     }
 
-    // MARK: F: what a program does with a store afterwards
+    // MARK: What a program does with a store afterwards
 
     @Test(
-        "scenario F: object IDs and delete rules work after a migration",
+        "object IDs and each delete rule work in a migrated store, which can be made again",
         arguments: Scenario.types, Scenario.types)
-    func worksOnAfterwards(from source: String, to destination: String) throws {
+    func keepsIDsAndDeleteRules(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         func library(_ rule: DeleteRule, _ extra: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -458,7 +460,7 @@ struct ScenarioTests {
         }
     }
 
-    // MARK: G: values are converted
+    // MARK: Values are converted
 
     private final class Convert: EntityMigrationPolicy {
         override func value(
@@ -515,13 +517,15 @@ struct ScenarioTests {
     }
 
     @Test(
-        "scenario G: a policy converts text to numbers, and an expression numbers", arguments: Scenario.types,
+        "a policy converts text to numbers, and expressions calculate with numbers", arguments: Scenario.types,
         Scenario.types)
     func convertsValues(from source: String, to destination: String) throws {
         #expect(try converted(["12"], from: source, to: destination) == [.int(12), .int(24), .double(5)])
     }
 
-    @Test("scenario G: a policy that throws for a value ends the migration", arguments: Scenario.types, Scenario.types)
+    @Test(
+        "a policy that throws for a value ends the migration with its error",
+        arguments: Scenario.types, Scenario.types)
     func refusesValues(from source: String, to destination: String) throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["12", "twelve"], from: source, to: destination)
@@ -529,7 +533,7 @@ struct ScenarioTests {
         #expect(error.code == .invalidValue && error.message.contains("Item/p2"))
     }
 
-    @Test("scenario G: a number that is too large for its new type names the object")
+    @Test("a policy's number that is too large ends the migration, which names the object")
     func refusesLargeNumbers() throws {
         let error = try #require(throws: StoreError.self) {
             _ = try converted(["70000"], from: "memory", to: "memory")
