@@ -48,11 +48,11 @@ struct ConversionFailureTests {
         let directory = try TemporaryDirectory()
         let (source, destination) = (directory.file("a"), directory.file("b"))
         try Sample.store(type, source).close()
-        let before = try contents(type, source)
+        let before = try contents(type, at: source)
         let error = try #require(throws: StoreError.self) { try convert(type, source, destination, failure) }
         #expect(error.code == failure.code, "\(error)")
-        #expect(try contents(type, source) == before)
-        #expect(try leftovers(directory, type, destination) == [])
+        #expect(try contents(type, at: source) == before)
+        #expect(try leftovers(directory, type: type, destination: destination) == [])
 
         // The same conversion works when nothing goes wrong.
         let report = try MigrationManager(registry: .standard).convert(
@@ -69,9 +69,9 @@ struct ConversionFailureTests {
         let (source, destination) = (directory.file("a"), directory.file("b"))
         try Sample.store(type, source).close()
         try Sample.store(type, destination, people: 7).close()
-        let before = try contents(type, destination)
+        let before = try contents(type, at: destination)
         #expect(throws: StoreError.self) { try convert(type, source, destination, failure, overwrites: true) }
-        #expect(try contents(type, destination) == before)
+        #expect(try contents(type, at: destination) == before)
         #expect(try directory.names().filter { $0.contains("roost-tmp") } == [])
 
         let report = try MigrationManager(registry: .standard).convert(
@@ -96,7 +96,7 @@ struct ConversionFailureTests {
     }
 
     /// Returns the content of a store: the bytes of a file, the digest and UUID of anything else.
-    private func contents(_ type: String, _ path: String) throws -> String {
+    private func contents(_ type: String, at path: String) throws -> String {
         if Sample.fileTypes.contains(type) {
             return try Data(contentsOf: URL(fileURLWithPath: path)).base64EncodedString()
         }
@@ -107,7 +107,7 @@ struct ConversionFailureTests {
     }
 
     /// Returns what is left of a destination: files beside the source's, or a store of that name.
-    private func leftovers(_ directory: TemporaryDirectory, _ type: String, _ destination: String) throws -> [String] {
+    private func leftovers(_ directory: TemporaryDirectory, type: String, destination: String) throws -> [String] {
         guard !Sample.fileTypes.contains(type) else {
             return try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { !$0.hasPrefix("a") }
         }

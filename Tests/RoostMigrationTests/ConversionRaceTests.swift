@@ -13,7 +13,7 @@ struct ConversionRaceTests {
         let wasCalled = Mutex(false)
     }
 
-    private func registry(_ type: String, _ faults: Faults) throws -> StoreRegistry {
+    private func registry(_ type: String, faults: Faults) throws -> StoreRegistry {
         let registry = StoreRegistry()
         for type in StoreRegistry.standard.all { registry.register(type) }
         registry.register(FaultyStoreType(base: try StoreRegistry.standard.type(named: type), faults: faults))
@@ -24,7 +24,7 @@ struct ConversionRaceTests {
     private func convert(
         _ type: String, _ directory: TemporaryDirectory, _ faults: Faults, overwrites: Bool = false
     ) throws -> ConversionReport {
-        try MigrationManager(registry: try registry(type, faults)).convert(
+        try MigrationManager(registry: try registry(type, faults: faults)).convert(
             from: .location(StoreLocation(type: type, path: directory.file("a"))),
             to: .location(StoreLocation(type: "faulty", path: directory.file("b"))),
             options: ConversionOptions(overwrites: overwrites, timeoutSeconds: 0))

@@ -13,7 +13,7 @@ struct ForeignFileTests {
     private static let ownSuffixes = ["sqlite": ["-wal", "-shm", "-journal"], "lmdb": ["-lock"], "json": ["-journal"]]
     private static let own = Sample.fileTypes.flatMap { type in (ownSuffixes[type] ?? []).map { (type, $0) } }
 
-    private func write(_ bytes: Data, _ path: String) throws { try bytes.write(to: URL(fileURLWithPath: path)) }
+    private func write(_ bytes: Data, to path: String) throws { try bytes.write(to: URL(fileURLWithPath: path)) }
     private func bytes(_ path: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
     private func code(_ body: () throws -> Void) -> StoreError.Code? {
         do { try body() } catch { return (error as? StoreError)?.code }
@@ -33,7 +33,7 @@ struct ForeignFileTests {
         // Another store with that name, and a user's text.
         try FileManager.default.copyItem(atPath: a.path, toPath: b.path + suffix)
         for content in [try bytes(a.path), Data("poetry".utf8)] {
-            try write(content, b.path + suffix)
+            try write(content, to: b.path + suffix)
             for overwrites in [false, true] {
                 let options = ConversionOptions(overwrites: overwrites)
                 let plan = try manager.plan(from: .location(a), to: .location(b), options: options)
@@ -55,7 +55,7 @@ struct ForeignFileTests {
             StoreLocation(type: type, path: directory.file("a")), StoreLocation(type: type, path: directory.file("b"))
         )
         try Sample.store(type, a.path, people: 5).close()
-        try write(Data("poetry".utf8), b.path + suffix)
+        try write(Data("poetry".utf8), to: b.path + suffix)
         let store = try StoreRegistry.standard.type(named: type)
         #expect(code { _ = try store.create(b, model: try Sample.model(), options: StoreOptions()) } == .alreadyExists)
         for overwriting in [false, true] {
@@ -69,7 +69,7 @@ struct ForeignFileTests {
     func destroying(type: String, suffix: String) throws {
         let directory = try TemporaryDirectory()
         let b = StoreLocation(type: type, path: directory.file("b"))
-        try write(Data("poetry".utf8), b.path + suffix)
+        try write(Data("poetry".utf8), to: b.path + suffix)
         try StoreRegistry.standard.type(named: type).destroy(b)
         #expect(try bytes(b.path + suffix) == Data("poetry".utf8))
     }
@@ -82,7 +82,7 @@ struct ForeignFileTests {
         let store = try StoreRegistry.standard.type(named: own.type)
         for name in ["b", "c"] {
             let location = StoreLocation(type: own.type, path: directory.file(name))
-            try write(Data(count: byteCount), location.path + own.suffix)
+            try write(Data(count: byteCount), to: location.path + own.suffix)
             if name == "b" {
                 _ = try manager.convert(from: .location(a), to: .location(location))
             } else {
@@ -108,7 +108,7 @@ struct ForeignFileTests {
         let open = try Sample.store(type, a.path, people: 5)
         let left = try bytes(a.path + suffix)
         #expect(left.contains { $0 != 0 })
-        try write(left, b.path + suffix)
+        try write(left, to: b.path + suffix)
         _ = try manager.convert(from: .store(open), to: .location(b))
         try open.close()
         let made = try StoreRegistry.standard.open(b)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Reading a finished destination in parts")
 struct PartwiseReadingTests {
     /// Creates a store with gaps between its keys, so that parts end between, on and after keys.
-    private func store(_ type: String, _ directory: TemporaryDirectory) throws -> any PersistentStore {
+    private func store(_ type: String, in directory: TemporaryDirectory) throws -> any PersistentStore {
         let store = try Sample.store(type, directory.file("a"), people: 40)
         var changes = ChangeSet(model: store.model)
         changes.deletes = [10, 25, 26, 80].map { .init(ObjectID("Book", key: $0), version: 1) }
@@ -28,7 +28,7 @@ struct PartwiseReadingTests {
         arguments: Sample.writingTypes)
     func findsAll(type: String) throws {
         let directory = try TemporaryDirectory()
-        let store = try store(type, directory)
+        let store = try store(type, in: directory)
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var expected = try snapshot.computeTally()

@@ -10,7 +10,7 @@ import Testing
 struct InPlaceMigrationTests {
     private let manager = MigrationManager(registry: .standard)
 
-    private func location(_ type: String, _ directory: TemporaryDirectory) -> StoreLocation {
+    private func location(_ type: String, in directory: TemporaryDirectory) -> StoreLocation {
         StoreLocation(type: type, path: directory.file("notes"))
     }
 
@@ -56,7 +56,7 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func wholeWay(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (location, uuid) = (location(type, directory), StoreUUID())
+        let (location, uuid) = (location(type, in: directory), StoreUUID())
         try Notes.store(location, uuid: uuid).close()
         try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: location.path)
         let report = try manager.migrateInPlace(
@@ -82,7 +82,7 @@ struct InPlaceMigrationTests {
     @Test("an in-place migration does not change a store that already has the model", arguments: Sample.fileTypes)
     func done(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let options = MigrationOptions().with { $0.keepsBackup = true }
         #expect(try manager.migrateInPlace(location, model: try Notes.v2(), options: options).path == .onePass)
@@ -97,7 +97,7 @@ struct InPlaceMigrationTests {
     @Test("a backup of an in-place migration is a store of the old model", arguments: Sample.fileTypes)
     func backup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let report = try manager.migrateInPlace(
@@ -119,7 +119,7 @@ struct InPlaceMigrationTests {
     @Test("a migration removes a backup that is still the store itself, and keeps others", arguments: Sample.fileTypes)
     func unfinishedBackup(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let stray = StoreFile.backupSibling(of: location.path)
         try StoreFile.addName(stray, toFileAt: location.path)
@@ -135,7 +135,7 @@ struct InPlaceMigrationTests {
     @Test("a store cannot be opened while an in-place migration replaces its file", arguments: Sample.fileTypes)
     func exclusion(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let answers = Mutex<[StoreError.Code?]>([])
         var options = MigrationOptions(history: try Notes.history())
@@ -163,7 +163,7 @@ struct InPlaceMigrationTests {
     @Test("an in-place migration of an open store throws busy and changes nothing", arguments: Sample.fileTypes)
     func open(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         let store = try Notes.store(location)
         var options = MigrationOptions()
         options.conversion.timeoutSeconds = 0
@@ -186,7 +186,7 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func together(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location, count: 200).close()
         var options = MigrationOptions(history: try Notes.history()).with { $0.keepsBackup = true }
         options.conversion.timeoutSeconds = 120
@@ -219,7 +219,7 @@ struct InPlaceMigrationTests {
         0..<6)
     func failures(type: String, phase: Int) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let copy = StoreLocation(type: type, path: directory.file("copy"))
@@ -254,28 +254,33 @@ struct InPlaceMigrationTests {
         "an in-place migration that cannot succeed is refused before it changes anything", arguments: Sample.fileTypes)
     func refusals(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
-        func code(_ location: StoreLocation, _ model: ManagedObjectModel, _ options: MigrationOptions = .init())
+        func code(_ location: StoreLocation, model: ManagedObjectModel, options: MigrationOptions = .init())
             -> StoreError
             .Code?
         {
             error { _ = try manager.migrateInPlace(location, model: model, options: options) }?.code
         }
-        #expect(code(StoreLocation(type: type, path: directory.file("no")), try Notes.v2()) == .notFound)
-        #expect(code(StoreLocation(type: "memory", path: "x"), try Notes.v2()) == .unsupported)
-        #expect(code(StoreLocation(type: "nothing", path: "x"), try Notes.v2()) == .unknownStoreType)
-        #expect(code(location, try Notes.v4()) == .mappingNotInferable)
+        #expect(code(StoreLocation(type: type, path: directory.file("no")), model: try Notes.v2()) == .notFound)
+        #expect(code(StoreLocation(type: "memory", path: "x"), model: try Notes.v2()) == .unsupported)
+        #expect(code(StoreLocation(type: "nothing", path: "x"), model: try Notes.v2()) == .unknownStoreType)
+        #expect(code(location, model: try Notes.v4()) == .mappingNotInferable)
         #expect(
-            code(location, try Notes.v2(), MigrationOptions().with { $0.infersMappingModel = false }) == .modelMismatch)
-        #expect(code(location, try Notes.v4(), MigrationOptions(history: try Notes.history())) == .invalidRequest)
+            code(location, model: try Notes.v2(), options: MigrationOptions().with { $0.infersMappingModel = false })
+                == .modelMismatch)
         #expect(
-            code(location, try Notes.v3(), MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
+            code(location, model: try Notes.v4(), options: MigrationOptions(history: try Notes.history()))
+                == .invalidRequest)
+        #expect(
+            code(
+                location, model: try Notes.v3(),
+                options: MigrationOptions(mapping: MappingModel([]), history: try Notes.history()))
                 == .invalidRequest)
         var full = MigrationOptions()
         full.conversion.reservedBytes = .max
-        #expect(code(location, try Notes.v2(), full) == .noSpace)
+        #expect(code(location, model: try Notes.v2(), options: full) == .noSpace)
         #expect(try bytes(location) == before)
         #expect(try directory.names() == ["notes"])
     }
@@ -283,7 +288,7 @@ struct InPlaceMigrationTests {
     @Test("a plan of an in-place migration lists its steps and changes nothing", arguments: Sample.fileTypes)
     func plan(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let plan = try manager.planMigrationInPlace(
@@ -300,7 +305,7 @@ struct InPlaceMigrationTests {
         "an in-place migration of a store with a damaged record fails and changes nothing", arguments: Sample.fileTypes)
     func damagedRecord(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         var damaged = try bytes(location)
         while let place = damaged.range(of: Data("note 3".utf8)) { damaged[place.lowerBound] = UInt8(ascii: "N") }
@@ -317,7 +322,7 @@ struct InPlaceMigrationTests {
     @Test("an in-place migration refuses to skip damaged objects", arguments: Sample.fileTypes)
     func keepsDamaged(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let options = MigrationOptions(conversion: ConversionOptions(skipsDamaged: true))
@@ -334,7 +339,7 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func keepsEvidence(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let registry = StoreRegistry([
@@ -359,7 +364,7 @@ struct InPlaceMigrationTests {
     )
     func foreignWriter(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         // A file is replaced where a backup is to be kept; what changes within its file keeps such programs out.
         let options = MigrationOptions(
@@ -381,7 +386,7 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func namesTheStore(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         let registry = StoreRegistry([
@@ -402,7 +407,7 @@ struct InPlaceMigrationTests {
         arguments: Sample.fileTypes)
     func foreignReader(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let before = try bytes(location)
         // With a backup, so that a new file takes the place of the old one whatever the type.
@@ -424,7 +429,7 @@ struct InPlaceMigrationTests {
         "an in-place migration with nothing to do removes the temporary files of a crash", arguments: Sample.fileTypes)
     func sweeps(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory)
+        let location = location(type, in: directory)
         try Notes.store(location).close()
         let left = StoreFile.temporarySibling(of: location.path)
         try FileManager.default.copyItem(atPath: location.path, toPath: left)

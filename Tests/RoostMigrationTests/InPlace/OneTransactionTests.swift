@@ -20,7 +20,7 @@ struct OneTransactionTests {
         try Data(contentsOf: URL(fileURLWithPath: location.path))
     }
 
-    private func open(_ location: StoreLocation, _ model: ManagedObjectModel) throws -> any PersistentStore {
+    private func open(_ location: StoreLocation, model: ManagedObjectModel) throws -> any PersistentStore {
         try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
     }
 
@@ -71,7 +71,7 @@ struct OneTransactionTests {
             (same.path, same.backup, same.bytes, same.seconds) = (other.path, other.backup, other.bytes, other.seconds)
             same.peakPrivateBytes = other.peakPrivateBytes
             #expect(same == other)
-            let (left, right) = (try open(one, model), try open(two, model))
+            let (left, right) = (try open(one, model: model), try open(two, model: model))
             #expect(left.model == right.model)
             #expect(try left.contents().difference(from: try right.contents()) == nil)
             #expect(try left.metadata().storeUUID == right.metadata().storeUUID)
@@ -191,7 +191,7 @@ struct OneTransactionTests {
             ]
         }
         #expect(try manager.migrateInPlace(location, model: turned).path == .oneTransaction)
-        let store = try open(location, turned)
+        let store = try open(location, model: turned)
         #expect(try checkStore(store) == [])
         try store.close()
     }
@@ -246,7 +246,7 @@ struct OneTransactionTests {
         }
         let report = try manager.migrateInPlace(location, model: changed)
         #expect(report.path == .oneTransaction)
-        let store = try open(location, changed)
+        let store = try open(location, model: changed)
         #expect(try checkStore(store) == [])
         let keys = try store.reserveKeys(3, for: "Book")
         var changes = ChangeSet(model: changed)
@@ -441,7 +441,7 @@ struct OneTransactionTests {
         let zebras = try ManagedObjectModel(
             entities: shelves.entityDescriptions + [EntityDescription("Zebra", attributes: [.string("name")])])
         #expect(try manager.migrateInPlace(location, model: zebras).path == .onePass)
-        let store = try open(location, zebras)
+        let store = try open(location, model: zebras)
         #expect(try checkStore(store) == [])
         try store.close()
     }
@@ -463,7 +463,7 @@ struct OneTransactionTests {
         #expect(report.path == .oneTransaction)
         let (count, successes) = attempts.withLock { $0 }
         #expect(count > 0 && successes == 0)
-        let store = try open(location, coloredShelves())
+        let store = try open(location, model: coloredShelves())
         #expect(try checkStore(store) == [])
         try store.close()
     }

@@ -31,7 +31,7 @@ struct LossTests {
     /// Creates a store of four notes, one of them a draft.
     ///
     /// Three have a body and two a folder; there are five pairs with tags.
-    private static func store(_ type: String, _ path: String) throws -> any PersistentStore {
+    private static func store(_ type: String, at path: String) throws -> any PersistentStore {
         let folder = Value.objectID(ObjectID("Folder", key: 1))
         let tags = RelationshipName("Note", name: "tags")
         return try Scenario.store(
@@ -90,7 +90,7 @@ struct LossTests {
     private func losses(
         _ model: ManagedObjectModel, _ options: MigrationOptions = MigrationOptions()
     ) throws -> [String: Int] {
-        let source = try Self.store("memory", "")
+        let source = try Self.store("memory", at: "")
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let plan = try manager.planMigration(from: .store(source), to: memory, model: model, options: options)
         var allowing = options
@@ -270,7 +270,7 @@ struct LossTests {
         #expect(try losses(Self.model(), leaving) == ["Folder.name": 1])
         let error = try #require(throws: StoreError.self) {
             _ = try manager.migrate(
-                from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),
+                from: .store(Self.store("memory", at: "")), to: .location(StoreLocation(type: "memory", path: "")),
                 model: Self.model(), options: leaving)
         }
         #expect(error.message.contains("mapping 'Bare'"), "\(error.message)")
@@ -318,7 +318,7 @@ struct LossTests {
     func refusesBeforeAnythingChanges(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let (tags, bodies) = (
             try Self.withoutTags(), try Self.changing("Note") { $0.attributes.removeAll { $0.name == "body" } }
@@ -351,7 +351,7 @@ struct LossTests {
     func laterSteps(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let second = try Self.changing("Folder") { $0.attributes.append(.string("more")) }
         let third = try Self.withoutTags()
@@ -375,7 +375,7 @@ struct LossTests {
     func opening(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        try Self.store(type, location.path).close()
+        try Self.store(type, at: location.path).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let model = try Self.withoutTags()
         let description = PersistentStoreDescription(location, options: StoreOptions(model: model))
@@ -406,7 +406,7 @@ struct LossTests {
             mappings.removeAll { $0.sourceEntity == "Unused" }
         }
         options.policies = ["P": policy]
-        let source = try Self.store("memory", "")
+        let source = try Self.store("memory", at: "")
         let memory = ConversionEndpoint.location(StoreLocation(type: "memory", path: ""))
         let report = try manager.migrate(from: .store(source), to: memory, model: Self.model(), options: options)
         #expect(report.path == .threePasses && report.lossCounts == [])
@@ -433,7 +433,7 @@ struct LossTests {
     @Test("a plan reads back from its JSON with its losses")
     func json() throws {
         let plan = try manager.planMigration(
-            from: .store(Self.store("memory", "")), to: .location(StoreLocation(type: "memory", path: "")),
+            from: .store(Self.store("memory", at: "")), to: .location(StoreLocation(type: "memory", path: "")),
             model: Self.withoutTags())
         let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
         #expect(text.contains("\"lossCounts\"") && text.contains("\"kind\":\"objects\""), "\(text)")

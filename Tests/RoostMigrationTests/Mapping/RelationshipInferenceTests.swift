@@ -124,7 +124,7 @@ struct RelationshipInferenceTests {
         func models(_ a: R, _ b: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [a]), EntityDescription("B", relationships: [b]))
         }
-        func expectDemand(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ kept: String) throws {
+        func expectDemand(_ old: ManagedObjectModel, to new: ManagedObjectModel, keeping kept: String) throws {
             #expect(MappingModel.inferenceProblems(from: old, to: new).map(\.description) == [])
             let mapping = try MappingModel.inferred(from: old, to: new)
             #expect(mapping.problems(from: old, to: new).map(\.description) == [])
@@ -136,15 +136,16 @@ struct RelationshipInferenceTests {
         }
         let new = try models(.toOne("b", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "b"))
         let many = try models(.toOne("b", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "b"))
-        try expectDemand(many, new, "b")
+        try expectDemand(many, to: new, keeping: "b")
         // The end itself, renamed, and under its name.
         var renamed = R.toOne("a", to: "A", inverse: "b")
         renamed.renamingIdentifier = "as"
-        try expectDemand(many, try models(.toOne("b", to: "B", inverse: "a"), renamed), "b")
-        try expectDemand(try models(.toOne("b", to: "B", inverse: "a"), .toMany("a", to: "A", inverse: "b")), new, "b")
+        try expectDemand(many, to: try models(.toOne("b", to: "B", inverse: "a"), renamed), keeping: "b")
+        try expectDemand(
+            try models(.toOne("b", to: "B", inverse: "a"), .toMany("a", to: "A", inverse: "b")), to: new, keeping: "b")
         try expectDemand(
             try models(.toMany("bs", to: "B", inverse: "as"), .toMany("as", to: "A", inverse: "bs")),
-            try models(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")), "bs")
+            to: try models(.toMany("bs", to: "B", inverse: "a"), .toOne("a", to: "A", inverse: "bs")), keeping: "bs")
         // Of one-to-one relationships nothing changes.
         let renamedInverse = try models(.toOne("b", to: "B", inverse: "c"), .toOne("c", to: "A", inverse: "b"))
         let kept = try MappingModel.inferred(from: renamedInverse, to: new)
@@ -179,7 +180,7 @@ struct RelationshipInferenceTests {
         func nodes(_ relationship: R) throws -> ManagedObjectModel {
             try model(EntityDescription("A", relationships: [relationship]))
         }
-        func remarks(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String] {
+        func remarks(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> [String] {
             try MappingModel.inferred(from: old, to: new).remarks(from: old, to: new).map {
                 "\($0.kind) \($0.property ?? "")"
             }
@@ -188,14 +189,14 @@ struct RelationshipInferenceTests {
         let new = try model(
             EntityDescription("A", relationships: [.toOne("b", to: "B", inverse: "a")]),
             EntityDescription("B", relationships: [.toOne("a", to: "A", inverse: "b")]))
-        #expect(try remarks(old, new) == ["demand b"])
-        #expect(try remarks(new, old) == [])
+        #expect(try remarks(old, to: new) == ["demand b"])
+        #expect(try remarks(new, to: old) == [])
         #expect(
-            try remarks(nodes(.toOne("s", to: "A")), nodes(.toOne("s", to: "A", inverse: "s"))) == [
+            try remarks(nodes(.toOne("s", to: "A")), to: nodes(.toOne("s", to: "A", inverse: "s"))) == [
                 "loss s", "demand s",
             ])
-        #expect(try remarks(nodes(.toMany("s", to: "A")), nodes(.toMany("s", to: "A", inverse: "s"))) == ["loss s"])
-        #expect(try remarks(nodes(.toOne("s", to: "A")), nodes(.toMany("s", to: "A", inverse: "s"))) == ["loss s"])
-        #expect(try remarks(nodes(.toMany("s", to: "A", inverse: "s")), nodes(.toMany("s", to: "A"))) == [])
+        #expect(try remarks(nodes(.toMany("s", to: "A")), to: nodes(.toMany("s", to: "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toOne("s", to: "A")), to: nodes(.toMany("s", to: "A", inverse: "s"))) == ["loss s"])
+        #expect(try remarks(nodes(.toMany("s", to: "A", inverse: "s")), to: nodes(.toMany("s", to: "A"))) == [])
     }
 }

@@ -28,7 +28,7 @@ struct VersionMatchingTests {
     }
 
     /// The mappings as `name: source to destination`.
-    private func mappings(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String] {
+    private func mappings(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> [String] {
         try MappingModel.inferred(from: old, to: new).entityMappings.map { mapping in
             let ends = [mapping.sourceEntity, mapping.destinationEntity].map { $0?.text ?? "-" }
             return "\(mapping.type.rawValue) \(ends.joined(separator: ">"))"
@@ -36,7 +36,7 @@ struct VersionMatchingTests {
     }
 
     /// The source of each attribute of the entity `Note`.
-    private func values(_ old: [AttributeDescription], _ new: [AttributeDescription]) throws -> [String: String] {
+    private func values(_ old: [AttributeDescription], to new: [AttributeDescription]) throws -> [String: String] {
         let old = try model(EntityDescription("Note", attributes: old).with { $0.versionHashModifier = "old" })
         let new = try model(EntityDescription("Note", attributes: new))
         let mapping = try #require(try MappingModel.inferred(from: old, to: new).entityMappings.first)
@@ -57,12 +57,12 @@ struct VersionMatchingTests {
         stray.renamingIdentifier = "messageDestructionTimeout"
         let (plain, renamed) = (try model(note), try model(stray))
         #expect(plain.entity("Note")?.versionHash == renamed.entity("Note")?.versionHash)
-        #expect(try mappings(plain, renamed) == ["copy Note>Note"])
-        #expect(try mappings(renamed, plain) == ["copy Note>Note"])
+        #expect(try mappings(plain, to: renamed) == ["copy Note>Note"])
+        #expect(try mappings(renamed, to: plain) == ["copy Note>Note"])
         // Also where the identifier is the name of another entity, which stays what it is.
         let tag = EntityDescription("Tag", attributes: [A("name", type: .string)])
         stray.renamingIdentifier = "Tag"
-        #expect(try mappings(model(note, tag), model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
+        #expect(try mappings(model(note, tag), to: model(stray, tag)) == ["copy Note>Note", "copy Tag>Tag"])
     }
 
     @Test("a changed entity keeps its objects despite a stray renaming identifier")
@@ -73,9 +73,9 @@ struct VersionMatchingTests {
                     $0.renamingIdentifier = identifier
                 })
         }
-        #expect(try mappings(note("a", nil), note("b", "stray")) == ["transform Note>Note"])
-        #expect(try mappings(note("a", "stray"), note("b", nil)) == ["transform Note>Note"])
-        #expect(try mappings(note("a", "stray"), note("b", "other")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", nil), to: note("b", "stray")) == ["transform Note>Note"])
+        #expect(try mappings(note("a", "stray"), to: note("b", nil)) == ["transform Note>Note"])
+        #expect(try mappings(note("a", "stray"), to: note("b", "other")) == ["transform Note>Note"])
     }
 
     @Test("an entity is renamed, and a new entity may take its old name")
@@ -84,15 +84,15 @@ struct VersionMatchingTests {
         let post = EntityDescription("Post", attributes: [A("title", type: .string)]).with {
             $0.renamingIdentifier = "Note"
         }
-        #expect(try mappings(old, model(post)) == ["transform Note>Post"])
+        #expect(try mappings(old, to: model(post)) == ["transform Note>Post"])
         #expect(
-            try mappings(old, model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
+            try mappings(old, to: model(post, EntityDescription("Note", attributes: [A("other", type: .date)])))
                 == ["add ->Note", "transform Note>Post"])
         // Identifiers of earlier renames, too.
         let third = EntityDescription("Entry", attributes: [A("title", type: .string)]).with {
             $0.renamingIdentifier = "Note"
         }
-        #expect(try mappings(model(post), model(third)) == ["transform Post>Entry"])
+        #expect(try mappings(model(post), to: model(third)) == ["transform Post>Entry"])
     }
 
     @Test(
@@ -115,7 +115,7 @@ struct VersionMatchingTests {
         let new = try model(
             EntityDescription("A", attributes: [A("y", type: .date)]).with { $0.renamingIdentifier = "B" },
             EntityDescription("B", attributes: [A("x", type: .string)]).with { $0.renamingIdentifier = "A" })
-        #expect(try mappings(old, new) == ["transform B>A", "transform A>B"])
+        #expect(try mappings(old, to: new) == ["transform B>A", "transform A>B"])
     }
 
     @Test("an entity keeps its objects when its renaming identifier is removed")
@@ -123,7 +123,7 @@ struct VersionMatchingTests {
         let old = try model(
             EntityDescription("Post", attributes: [A("a", type: .string)]).with { $0.renamingIdentifier = "Note" })
         let new = try model(EntityDescription("Post", attributes: [A("a", type: .string), A("b", type: .string)]))
-        #expect(try mappings(old, new) == ["transform Post>Post"])
+        #expect(try mappings(old, to: new) == ["transform Post>Post"])
     }
 
     // MARK: Attributes
@@ -132,13 +132,13 @@ struct VersionMatchingTests {
     func strayIdentifierOfAnAttribute() throws {
         let plain = A("isSilenced", type: .boolean)
         let stray = A("isSilenced", type: .boolean).with { $0.renamingIdentifier = "mutedStatus" }
-        #expect(try values([plain], [stray]) == ["isSilenced": "isSilenced"])
-        #expect(try values([stray], [plain]) == ["isSilenced": "isSilenced"])
+        #expect(try values([plain], to: [stray]) == ["isSilenced": "isSilenced"])
+        #expect(try values([stray], to: [plain]) == ["isSilenced": "isSilenced"])
         #expect(
-            try values([plain], [stray, A("mutedStatus", type: .integer32)]) == ["isSilenced": "isSilenced"],
+            try values([plain], to: [stray, A("mutedStatus", type: .integer32)]) == ["isSilenced": "isSilenced"],
             "the name of a new attribute")
         #expect(
-            try values([plain, A("mutedStatus", type: .boolean)], [stray, A("mutedStatus", type: .boolean)])
+            try values([plain, A("mutedStatus", type: .boolean)], to: [stray, A("mutedStatus", type: .boolean)])
                 == ["isSilenced": "mutedStatus", "mutedStatus": "mutedStatus"],
             "the name of one that stays: both get its values")
     }
@@ -149,23 +149,23 @@ struct VersionMatchingTests {
             (.integer64, .double), (.integer64, .float), (.integer32, .float), (.integer32, .double),
         ] as [(AttributeType, AttributeType)])
     func strayIdentifierOfANumber(old: AttributeType, new: AttributeType) throws {
-        func number(_ type: AttributeType, _ identifier: String? = nil) -> [AttributeDescription] {
+        func number(_ type: AttributeType, identifier: String? = nil) -> [AttributeDescription] {
             [A("n", type: type).with { $0.renamingIdentifier = identifier }]
         }
-        #expect(try values(number(old), number(new, "stray")) == ["n": "n"])
-        #expect(try values(number(old, "stray"), number(new)) == ["n": "n"])
+        #expect(try values(number(old), to: number(new, identifier: "stray")) == ["n": "n"])
+        #expect(try values(number(old, identifier: "stray"), to: number(new)) == ["n": "n"])
     }
 
     @Test("attributes are renamed, exchanged, and replaced by new attributes with the old names")
     func renamedAttributes() throws {
         #expect(
-            try values([A("x", type: .string)], [A("y", type: .string).with { $0.renamingIdentifier = "x" }]) == [
+            try values([A("x", type: .string)], to: [A("y", type: .string).with { $0.renamingIdentifier = "x" }]) == [
                 "y": "x"
             ])
         #expect(
             try values(
                 [A("x", type: .string), A("y", type: .string)],
-                [
+                to: [
                     A("x", type: .string).with { $0.renamingIdentifier = "y" },
                     A("y", type: .string).with { $0.renamingIdentifier = "x" },
                 ])
@@ -174,11 +174,12 @@ struct VersionMatchingTests {
         #expect(
             try values(
                 [A("x", type: .string)],
-                [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
+                to: [A("oldX", type: .string).with { $0.renamingIdentifier = "x" }, A("x", type: .date)])
                 == ["oldX": "x"])
         // Of a stray identifier and another type it is a new one, since no value could be kept.
         #expect(
-            try values([A("x", type: .string)], [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:])
+            try values([A("x", type: .string)], to: [A("x", type: .date).with { $0.renamingIdentifier = "new" }]) == [:]
+        )
     }
 
     @Test("an element of a composite keeps its values despite a stray renaming identifier")
@@ -191,7 +192,7 @@ struct VersionMatchingTests {
                     A("n\(identifier ?? "")", type: .integer16),
                 ])
         }
-        let kept = try values([place(nil)], [place("stray")])
+        let kept = try values([place(nil)], to: [place("stray")])
         #expect(kept["place.lat"] == "place.lat" && kept["place.lon"] == "place.lon")
         #expect(kept["place.nstray"] == nil)
     }
@@ -202,7 +203,7 @@ struct VersionMatchingTests {
         "a relationship keeps its destinations despite a stray renaming identifier",
         arguments: [("stray", nil), (nil, "stray"), ("stray", "other")] as [(String?, String?)])
     func strayIdentifierOfARelationship(identifier: String?, back: String?) throws {
-        func notes(_ identifier: String?, _ back: String?, _ modifier: String) throws -> ManagedObjectModel {
+        func notes(_ identifier: String?, back: String?, modifier: String) throws -> ManagedObjectModel {
             var tags = RelationshipDescription.toMany("tags", to: "Tag", inverse: "notes")
             var notes = RelationshipDescription.toMany("notes", to: "Note", inverse: "tags")
             (tags.renamingIdentifier, notes.renamingIdentifier) = (identifier, back)
@@ -210,7 +211,9 @@ struct VersionMatchingTests {
                 EntityDescription("Note", relationships: [tags]).with { $0.versionHashModifier = modifier },
                 EntityDescription("Tag", relationships: [notes]).with { $0.versionHashModifier = modifier })
         }
-        let (plain, stray) = (try notes(nil, nil, "1"), try notes(identifier, back, "2"))
+        let (plain, stray) = (
+            try notes(nil, back: nil, modifier: "1"), try notes(identifier, back: back, modifier: "2")
+        )
         for (old, new) in [(plain, stray), (stray, plain)] {
             let mapping = try MappingModel.inferred(from: old, to: new)
             #expect(mapping.entityMappings.flatMap(\.relationshipMappings).allSatisfy { $0.valueExpression != nil })
@@ -232,7 +235,7 @@ struct VersionMatchingTests {
                 },
                 EntityDescription("Tag"))
         }
-        func origins(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> [String: String] {
+        func origins(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> [String: String] {
             let mapping = try #require(
                 try MappingModel.inferred(from: old, to: new).entityMappings.first { $0.destinationEntity == "Note" })
             var origins: [String: String] = [:]
@@ -246,8 +249,8 @@ struct VersionMatchingTests {
             return origins
         }
         let old = try note(("a", nil), ("b", nil))
-        #expect(try origins(old, note(("a", "b"), ("b", "a"))) == ["a": "b", "b": "a"])
-        #expect(try origins(old, note(("c", "a"), ("b", nil))) == ["c": "a", "b": "b"])
-        #expect(try origins(old, note(("a", nil), ("b", "a"))) == ["a": "a", "b": "a"])
+        #expect(try origins(old, to: note(("a", "b"), ("b", "a"))) == ["a": "b", "b": "a"])
+        #expect(try origins(old, to: note(("c", "a"), ("b", nil))) == ["c": "a", "b": "b"])
+        #expect(try origins(old, to: note(("a", nil), ("b", "a"))) == ["a": "a", "b": "a"])
     }
 }

@@ -62,7 +62,7 @@ struct OneSidedPairTests {
         return pairs
     }
 
-    private static func renamed(_ relationship: R, _ identifier: String) -> R {
+    private static func renamed(_ relationship: R, from identifier: String) -> R {
         var relationship = relationship
         relationship.renamingIdentifier = identifier
         return relationship
@@ -72,16 +72,16 @@ struct OneSidedPairTests {
         "only the person's end": (.toOne("passport", to: "Passport"), nil),
         "only the passport's end": (nil, .toOne("owner", to: "Person")),
         "several passports": (
-            renamed(.toMany("passports", to: "Passport", inverse: "owner"), "passport"),
+            renamed(.toMany("passports", to: "Passport", inverse: "owner"), from: "passport"),
             .toOne("owner", to: "Person", inverse: "passports")
         ),
         "several owners": (
             .toOne("passport", to: "Passport", inverse: "owners"),
-            renamed(.toMany("owners", to: "Person", inverse: "passport"), "owner")
+            renamed(.toMany("owners", to: "Person", inverse: "passport"), from: "owner")
         ),
         "several of both": (
-            renamed(.toMany("passports", to: "Passport", inverse: "owners"), "passport"),
-            renamed(.toMany("owners", to: "Person", inverse: "passports"), "owner")
+            renamed(.toMany("passports", to: "Passport", inverse: "owners"), from: "passport"),
+            renamed(.toMany("owners", to: "Person", inverse: "passports"), from: "owner")
         ),
     ]
 

@@ -29,7 +29,7 @@ struct TransientPropertyTests {
         ]
     }
 
-    private static func changes(_ model: ManagedObjectModel, _ key: Int64) throws -> ChangeSet {
+    private static func changes(_ model: ManagedObjectModel, key: Int64) throws -> ChangeSet {
         var changes = ChangeSet(model: model)
         try changes.insert(ObjectID("User", key: key), values: ["name": .string("u")])
         try changes.insert(
@@ -46,14 +46,14 @@ struct TransientPropertyTests {
         let location = StoreLocation(type: type, path: directory.file("store"))
         let models = try Self.models()
         let store = try StoreRegistry.standard.create(location, model: models[made])
-        _ = try store.commit(try Self.changes(models[made], 1))
+        _ = try store.commit(try Self.changes(models[made], key: 1))
         try store.close()
         for (number, model) in models.enumerated() {
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(model: model))
             #expect(store.model == models[made])
             #expect(try store.metadata().versionHashes == models[0].versionHashes(by: .v2))
             // Records of the program's model are records of the store.
-            _ = try store.commit(try Self.changes(model, Int64(number) + 2))
+            _ = try store.commit(try Self.changes(model, key: Int64(number) + 2))
             let snapshot = try store.snapshot()
             #expect(
                 try snapshot.count(FetchRequest("Picture", where: .equal("user.name", to: .string("u")))) == number + 2)
@@ -71,7 +71,7 @@ struct TransientPropertyTests {
         let models = try Self.models()
         let location = StoreLocation(type: type, path: directory.file("store"))
         let store = try StoreRegistry.standard.create(location, model: models[1])
-        _ = try store.commit(try Self.changes(models[1], 1))
+        _ = try store.commit(try Self.changes(models[1], key: 1))
         let digest = try store.snapshot().computeTally().digest
         try store.close()
         let manager = MigrationManager(registry: .standard)

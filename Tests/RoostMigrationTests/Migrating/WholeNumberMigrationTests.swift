@@ -29,7 +29,7 @@ struct WholeNumberMigrationTests {
             })
     }
 
-    private static func withPolicy(_ old: ManagedObjectModel, _ new: ManagedObjectModel) throws -> MigrationOptions {
+    private static func withPolicy(_ old: ManagedObjectModel, to new: ManagedObjectModel) throws -> MigrationOptions {
         var mapping = try MappingModel.inferred(from: old, to: new)
         for index in mapping.entityMappings.indices { mapping.entityMappings[index].policyName = "P" }
         return MigrationOptions(mapping: mapping, policies: ["P": { EntityMigrationPolicy() }])
@@ -52,7 +52,7 @@ struct WholeNumberMigrationTests {
         let exact: [Int64?] = [1, nil, 0, -1, power, -power, power + 2, .min, 1 << 62]
         let source = try Self.store(old, exact, type, directory.file("old"))
         let expected = exact.map { $0.map { Value.double(Double($0)) } }
-        for options in [MigrationOptions(), try Self.withPolicy(old, new)] {
+        for options in [MigrationOptions(), try Self.withPolicy(old, to: new)] {
             let store = try StoreRegistry.standard.create(StoreLocation(type: "memory", path: ""), model: new)
             let report = try Self.manager.migrate(
                 from: .store(source), to: .store(store), model: new, options: options)
@@ -85,7 +85,7 @@ struct WholeNumberMigrationTests {
         #expect(fails == (number != 9_007_199_254_740_992))
         let (old, new) = (try Self.model(oldType), try Self.model(newType))
         let source = try Self.store(old, [3, number, 4])
-        let options = hasPolicy ? try Self.withPolicy(old, new) : MigrationOptions()
+        let options = hasPolicy ? try Self.withPolicy(old, to: new) : MigrationOptions()
         let plan = try Self.manager.planMigration(
             from: .store(source), to: .location(StoreLocation(type: "memory", path: "")), model: new, options: options)
         #expect(plan.warnings.contains { $0.contains("The type changes from \(oldType.name)") } == !hasPolicy)

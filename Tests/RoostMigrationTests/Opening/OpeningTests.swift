@@ -10,11 +10,11 @@ import Testing
 struct OpeningTests {
     private let manager = MigrationManager(registry: .standard)
 
-    private func description(_ location: StoreLocation, _ model: ManagedObjectModel) -> PersistentStoreDescription {
+    private func description(_ location: StoreLocation, model: ManagedObjectModel) -> PersistentStoreDescription {
         PersistentStoreDescription(location, options: StoreOptions(model: model))
     }
 
-    private func count(_ store: any PersistentStore, _ entity: EntityName = "Note") throws -> Int {
+    private func count(_ store: any PersistentStore, of entity: EntityName = "Note") throws -> Int {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         return try snapshot.count(FetchRequest(entity))
@@ -33,7 +33,7 @@ struct OpeningTests {
     func missing(type: String) throws {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
-        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         try store.close()
         try StoreRegistry.standard.type(named: type).destroy(location)
@@ -46,7 +46,7 @@ struct OpeningTests {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
-        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 5)
         try store.close()
         try StoreRegistry.standard.type(named: type).destroy(location)
@@ -57,7 +57,7 @@ struct OpeningTests {
         let directory = try TemporaryDirectory()
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
-        let store = try manager.openOrCreateStore(description(location, Notes.v4()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v4()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         #expect(try store.model == Notes.v4())
         try store.close()
@@ -76,9 +76,9 @@ struct OpeningTests {
         let start = type == "json" ? bytes.count / 2 : 200
         for index in start..<bytes.count { bytes[index] = UInt8(truncatingIfNeeded: index &* 37 &+ 11) }
         try bytes.write(to: file)
-        #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v1())) } != nil)
+        #expect(code { _ = try manager.openOrCreateStore(description(location, model: try Notes.v1())) } != nil)
         #expect(try Data(contentsOf: file) == bytes)
-        let store = try manager.openOrCreateStore(description(location, Notes.v1()), ifIncompatible: .recreate)
+        let store = try manager.openOrCreateStore(description(location, model: Notes.v1()), ifIncompatible: .recreate)
         #expect(try count(store) == 0)
         try store.close()
         #expect(try directory.names() == ["notes"])
@@ -98,7 +98,8 @@ struct OpeningTests {
         ])
         let error = #expect(throws: StoreError.self) {
             try MigrationManager(registry: registry).openOrCreateStore(
-                description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: .recreate)
+                description(StoreLocation(type: "faulty", path: location.path), model: Notes.v1()),
+                ifIncompatible: .recreate)
         }
         #expect(error?.code == code)
         #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
@@ -122,7 +123,7 @@ struct OpeningTests {
             FaultyStoreType(base: try StoreRegistry.standard.type(named: location.type), faults: faults)
         ])
         return try MigrationManager(registry: registry).openOrCreateStore(
-            description(StoreLocation(type: "faulty", path: location.path), Notes.v1()), ifIncompatible: rule)
+            description(StoreLocation(type: "faulty", path: location.path), model: Notes.v1()), ifIncompatible: rule)
     }
 
     @Test("opening or creating opens a store that another process creates meanwhile", arguments: Sample.fileTypes)
@@ -192,7 +193,7 @@ struct OpeningTests {
         try Data("my thesis".utf8).write(to: file)
         for rule in [IncompatibleStoreRule.refuse, .migrate(MigrationOptions()), .recreate] {
             let refused = code {
-                _ = try manager.openOrCreateStore(description(location, try Notes.v1()), ifIncompatible: rule)
+                _ = try manager.openOrCreateStore(description(location, model: try Notes.v1()), ifIncompatible: rule)
             }
             #expect(refused == .notAStore)
         }
@@ -207,15 +208,16 @@ struct OpeningTests {
         let location = StoreLocation(type: type, path: directory.file("notes"))
         try Notes.store(location).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
-        #expect(code { _ = try manager.openOrCreateStore(description(location, try Notes.v3())) } == .modelMismatch)
+        #expect(
+            code { _ = try manager.openOrCreateStore(description(location, model: try Notes.v3())) } == .modelMismatch)
         var options = MigrationOptions().with { $0.infersMappingModel = false }
         #expect(
             code {
                 _ = try manager.openOrCreateStore(
-                    description(location, try Notes.v3()), ifIncompatible: .migrate(options))
+                    description(location, model: try Notes.v3()), ifIncompatible: .migrate(options))
             }
                 == .modelMismatch)
-        var reading = description(location, try Notes.v3())
+        var reading = description(location, model: try Notes.v3())
         reading.options.isReadOnly = true
         #expect(
             code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .migrate(MigrationOptions())) }
@@ -223,12 +225,13 @@ struct OpeningTests {
         #expect(code { _ = try manager.openOrCreateStore(reading, ifIncompatible: .recreate) } == .readOnly)
         #expect(try Data(contentsOf: URL(fileURLWithPath: location.path)) == before)
         options = MigrationOptions(history: try Notes.history())
-        let store = try manager.openOrCreateStore(description(location, Notes.v3()), ifIncompatible: .migrate(options))
-        #expect(try count(store) == 5 && count(store, "Tag") == 3)
+        let store = try manager.openOrCreateStore(
+            description(location, model: Notes.v3()), ifIncompatible: .migrate(options))
+        #expect(try count(store) == 5 && count(store, of: "Tag") == 3)
         #expect(try store.model == Notes.v3())
         try store.close()
         // From now on there is nothing to do.
-        try manager.openOrCreateStore(description(location, Notes.v3())).close()
+        try manager.openOrCreateStore(description(location, model: Notes.v3())).close()
         #expect(try directory.names() == ["notes"])
     }
 
@@ -240,7 +243,8 @@ struct OpeningTests {
         try Notes.store(location).close()
         let mapping = try MappingModel.inferred(from: Notes.v1(), to: Notes.v2())
         let options = MigrationOptions(mapping: mapping).with { $0.infersMappingModel = false }
-        let store = try manager.openOrCreateStore(description(location, Notes.v2()), ifIncompatible: .migrate(options))
+        let store = try manager.openOrCreateStore(
+            description(location, model: Notes.v2()), ifIncompatible: .migrate(options))
         #expect(try count(store) == 5)
         try store.close()
     }

@@ -20,7 +20,7 @@ struct ScenarioTests {
         ])
     }
 
-    private func filledBlog(_ type: String, _ path: String, _ model: ManagedObjectModel) throws -> any PersistentStore {
+    private func filledBlog(_ type: String, at path: String, model: ManagedObjectModel) throws -> any PersistentStore {
         try Scenario.store(
             type, path, model,
             [
@@ -61,7 +61,7 @@ struct ScenarioTests {
     func dropsPosts(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog()
-        let old = try filledBlog(source, directory.file("old"), model)
+        let old = try filledBlog(source, at: directory.file("old"), model: model)
         let new = try Scenario.migrate(
             old, to: destination, directory.file("new"), model, withoutPosts, policies: ["DropPosts": { DropPosts() }])
         #expect(try Scenario.objects("Post", in: new).isEmpty)
@@ -78,7 +78,7 @@ struct ScenarioTests {
     func refusesOrphans(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
         let model = try blog(postIsOptional: false)
-        let old = try filledBlog(source, directory.file("old"), model)
+        let old = try filledBlog(source, at: directory.file("old"), model: model)
         let before = try Scenario.digest(old)
         let error = try #require(throws: StoreError.self) {
             _ = try Scenario.migrate(
@@ -413,7 +413,7 @@ struct ScenarioTests {
         arguments: Scenario.types, Scenario.types)
     func keepsIDsAndDeleteRules(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        func library(_ rule: DeleteRule, _ extra: [AttributeDescription]) throws -> ManagedObjectModel {
+        func library(_ rule: DeleteRule, extra: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
                 EntityDescription(
                     "Shelf", attributes: [.string("name")] + extra,
@@ -426,13 +426,13 @@ struct ScenarioTests {
         for rule in DeleteRule.allCases {
             let path = directory.file("new-\(rule)")
             let old = try Scenario.store(
-                source, directory.file("old-\(rule)"), try library(.nullify, []),
+                source, directory.file("old-\(rule)"), try library(.nullify, extra: []),
                 [
                     .init("Shelf", 4, ["name": "s"]), .init("Shelf", 5, ["name": "empty"]),
                     .init("Book", 9, ["title": "b", "shelf": .objectID(ObjectID("Shelf", key: 4))]),
                 ])
             let uri = ObjectID("Book", key: 9).uriRepresentation(storeUUID: try old.metadata().storeUUID)
-            let model = try library(rule, [.boolean("isOpen", default: true)])
+            let model = try library(rule, extra: [.boolean("isOpen", default: true)])
             let new = try Scenario.migrate(old, to: destination, path, model, nil)
             let (uuid, id) = try #require(ObjectID.parse(uri: uri))
             #expect(try new.metadata().storeUUID == uuid)

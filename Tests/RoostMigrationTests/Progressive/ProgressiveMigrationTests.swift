@@ -13,12 +13,12 @@ struct ProgressiveMigrationTests {
         return nil
     }
 
-    private func location(_ type: String, _ directory: TemporaryDirectory, _ name: String) -> StoreLocation {
+    private func location(_ type: String, in directory: TemporaryDirectory, name: String) -> StoreLocation {
         // Stores in memory are called by their names over the whole process.
         StoreLocation(type: type, path: type == "memory" ? "\(directory.path)/\(name)" : directory.file(name))
     }
 
-    private func ratings(_ location: StoreLocation, _ attribute: String = "rating") throws -> [Value] {
+    private func ratings(_ location: StoreLocation, of attribute: String = "rating") throws -> [Value] {
         let store = try StoreRegistry.standard.open(location)
         defer { try? store.close() }
         let snapshot = try store.snapshot()
@@ -43,7 +43,9 @@ struct ProgressiveMigrationTests {
         Sample.writingTypes)
     func wholeWay(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
+        let (old, new) = (
+            location(source, in: directory, name: "old"), location(destination, in: directory, name: "new")
+        )
         try Notes.store(old).close()
         let before = source == "memory" ? nil : try Data(contentsOf: URL(fileURLWithPath: old.path))
         let options = MigrationOptions(history: try Notes.history())
@@ -51,10 +53,10 @@ struct ProgressiveMigrationTests {
             from: .location(old), to: .location(new), model: try Notes.v3(), options: options)
         #expect(report.steps.count == 2 && report.verified && report.objects == 8 && report.links == 10)
         #expect(report.source == old.description && report.destination == new.description)
-        #expect(try ratings(new, "paint") == (1...5).map { .string("c\($0)") })
+        #expect(try ratings(new, of: "paint") == (1...5).map { .string("c\($0)") })
         #expect(try ratings(new) == (1...5).map { .int(Int64($0 * 10)) })
         // As the version between would have had it.
-        #expect(try ratings(new, "isDone") == Array(repeating: .bool(false), count: 5))
+        #expect(try ratings(new, of: "isDone") == Array(repeating: .bool(false), count: 5))
         if let before { #expect(try Data(contentsOf: URL(fileURLWithPath: old.path)) == before) }
         #expect(
             try directory.names()
@@ -75,7 +77,7 @@ struct ProgressiveMigrationTests {
     @Test("a migration through versions fills an open store", arguments: Sample.writingTypes)
     func openDestination(type: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (location(type, directory, "old"), location(type, directory, "new"))
+        let (old, new) = (location(type, in: directory, name: "old"), location(type, in: directory, name: "new"))
         let source = try Notes.store(old)
         let store = try StoreRegistry.standard.create(new, model: try Notes.v3())
         let report = try manager.migrate(
@@ -151,7 +153,9 @@ struct ProgressiveMigrationTests {
         Sample.writingTypes)
     func staged(from source: String, to destination: String) throws {
         let directory = try TemporaryDirectory()
-        let (old, new) = (location(source, directory, "old"), location(destination, directory, "new"))
+        let (old, new) = (
+            location(source, in: directory, name: "old"), location(destination, in: directory, name: "new")
+        )
         try Notes.store(old).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
@@ -203,7 +207,7 @@ struct ProgressiveMigrationTests {
     @Test("a migration through versions is refused without enough space", arguments: Sample.fileTypes)
     func requiresSpace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory, "notes")
+        let location = location(type, in: directory, name: "notes")
         try Notes.store(location).close()
         var options = MigrationOptions(history: try Notes.history())
         options.conversion.reservedBytes = .max
@@ -222,7 +226,7 @@ struct ProgressiveMigrationTests {
     @Test("stages migrate a store in place", arguments: Sample.fileTypes)
     func stagedInPlace(type: String) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory, "notes")
+        let location = location(type, in: directory, name: "notes")
         try Notes.store(location).close()
         let log = Mutex<[String]>([])
         let (stages, model) = try stages(log)
@@ -237,7 +241,7 @@ struct ProgressiveMigrationTests {
         "an error in a stage's code ends the migration and changes nothing", arguments: Sample.fileTypes, [false, true])
     func failingStage(type: String, inPlace: Bool) throws {
         let directory = try TemporaryDirectory()
-        let location = location(type, directory, "notes")
+        let location = location(type, in: directory, name: "notes")
         try Notes.store(location).close()
         let before = try Data(contentsOf: URL(fileURLWithPath: location.path))
         let log = Mutex<[String]>([])
