@@ -5,7 +5,7 @@ import RoostMigration
 import RoostSystem
 import Testing
 
-/// What opening does with a store whose model differs from the given model.
+/// Opening a store whose model differs from the given model.
 @Suite("Opening a store with another model")
 struct OpeningTests {
     private let manager = MigrationManager(registry: .standard)
