@@ -291,7 +291,7 @@ struct MigrateCommandTests {
         }
         let to = "--to=Notes.xcdatamodeld"
         try place.roost("migrate", "notes", "\(to)@Notes", "--in-place").expectError(
-            3, containing: "comes behind 'Notes'")
+            3, containing: "is newer than 'Notes'")
         try place.roost("migrate", "notes", "\(to)@Nots", "--in-place").expectError(2, containing: "Nots")
         try place.roost("migrate", "nothing", to, "--in-place").expectError(3, containing: "no such file")
         try place.roost("migrate", "notes", "--to=nothing.json", "--in-place").expectError(

@@ -2,8 +2,7 @@ internal import RoostCore
 internal import RoostJSONText
 internal import RoostText
 
-/// The largest document that a destination may become, so that a plan can say that one would be
-/// larger.
+/// The size limit of a document, so that a plan can forecast a document that exceeds it.
 struct DocumentLimit {
     /// The number of batches under way between the two threads.
     private static let channelCapacity = 4
@@ -11,12 +10,12 @@ struct DocumentLimit {
     private let byteCount: Int
     private let location: StoreLocation
 
-    /// The limit of a destination; nil for none, and where a source of so many bytes cannot reach
-    /// it.
+    /// Creates the limit of a destination; nil if the destination has none, or if a source of this
+    /// size cannot reach it.
     ///
     /// - Throws: What the type finds wrong with its options.
     init?(
-        _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
+        _ type: any PersistentStoreType, _ location: StoreLocation, _ options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {
         guard let type = type as? any DocumentStoreType else { return nil }
         byteCount = try type.maximumDocumentByteCount(options)
@@ -62,7 +61,7 @@ struct DocumentLimit {
             }
         }
         do throws(StoreError) {
-            try count(content, channel: channel)
+            try count(content, channel)
         } catch {
             channel.stop()
             _ = reader.join()
@@ -71,8 +70,8 @@ struct DocumentLimit {
         _ = try reader.join().get()
     }
 
-    /// Counts what arrives, until everything did or the reader stopped.
-    private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
+    /// Counts the content that arrives, until the end or until the reader stops.
+    private func count(_ content: any ContentSource, _ channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count
         let writer = RecordTextWriter(model: content.model)
