@@ -27,7 +27,7 @@ extension ConformanceCheck {
             let ids = [rest[2], expected[0], rest[0], rest[2]].map { ObjectID("Passport", key: $0) }
             let second = try store.run(BatchDeleteRequest(objectIDs: ids, result: .objectIDs))
             try expectEqual(second.objectIDs, [ids[0], ids[2]], "the IDs of the existing objects")
-            try expectLater(second.generation, than: result.generation, on: bench, "the generation")
+            try expectLater(second.generation, than: result.generation, on: bench, what: "the generation")
             let nothing = try store.run(BatchDeleteRequest(objectIDs: ids))
             try expectEqual(nothing.generation, second.generation, "the generation when there is nothing to delete")
             try expectEqual(nothing.count, nil, "no count, which was not asked for")
@@ -181,18 +181,18 @@ extension ConformanceCheck {
                 _ = try store.run(persons)
             }
             let works = RelationshipName("Person", name: "works")
-            func denial(_ name: RelationshipName, _ deleted: ObjectID, _ stays: ObjectID, _ reason: DeleteDenial.Reason)
+            func denial(_ name: RelationshipName, deleted: ObjectID, stays: ObjectID, reason: DeleteDenial.Reason)
                 -> DeleteDenial
             { DeleteDenial(relationship: name, deleted: deleted, remaining: stays, reason: reason) }
             try expectEqual(
                 Set(error.denials),
                 [
-                    denial(works, ObjectID("Person", key: 1), ObjectID("Image", key: 1), .rule),
-                    denial(works, ObjectID("Person", key: 2), ObjectID("Image", key: 2), .rule),
-                    denial(works, ObjectID("Person", key: 2), ObjectID("Image", key: 3), .rule),
+                    denial(works, deleted: ObjectID("Person", key: 1), stays: ObjectID("Image", key: 1), reason: .rule),
+                    denial(works, deleted: ObjectID("Person", key: 2), stays: ObjectID("Image", key: 2), reason: .rule),
+                    denial(works, deleted: ObjectID("Person", key: 2), stays: ObjectID("Image", key: 3), reason: .rule),
                     denial(
-                        RelationshipName("Loan", name: "borrower"), ObjectID("Person", key: 3),
-                        ObjectID("Loan", key: 1), .mandatory),
+                        RelationshipName("Loan", name: "borrower"), deleted: ObjectID("Person", key: 3),
+                        stays: ObjectID("Loan", key: 1), reason: .mandatory),
                 ], "the denials")
             try expectEqual(try store.contents(), before, "the contents")
             let stamped = try expectError(.deleteDenied, in: "deleting a file that a mandatory reference needs") {
@@ -202,8 +202,8 @@ extension ConformanceCheck {
                 stamped.denials,
                 [
                     denial(
-                        RelationshipName("Stamp", name: "file"), ObjectID("Image", key: 3), ObjectID("Stamp", key: 1),
-                        .mandatory)
+                        RelationshipName("Stamp", name: "file"), deleted: ObjectID("Image", key: 3), stays: ObjectID("Stamp", key: 1),
+                        reason: .mandatory)
                 ],
                 "the denials of the files")
             try expectEqual(try store.contents(), before, "the contents")

@@ -23,7 +23,7 @@ extension ConformanceCheck {
                             "place": .composite(["number": 4]), "place.street": "Lane", "content": .data(Data([0, 1])),
                         ],
                     ], result: .objectIDs))
-            try expectLater(result.generation, than: file.generation, on: bench, "the generation")
+            try expectLater(result.generation, than: file.generation, on: bench, what: "the generation")
             try expectEqual(result.count, 3, "the count")
             try expectEqual(result.relatedObjectIDs, [], "the related objects")
             let objects = try bench.reopen(store).view { try $0.objects(of: "File") }
@@ -135,7 +135,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.contents(), before, "the contents after a row that was refused")
             let result = try store.run(BatchInsertRequest("File", rows: rows(), result: .objectIDs))
-            try expectLater(result.generation, than: first.generation, on: bench, "the generation")
+            try expectLater(result.generation, than: first.generation, on: bench, what: "the generation")
             let reopened = try bench.reopen(store)
             try reopened.view { snapshot in
                 let objects = try snapshot.objects(of: "File")

@@ -28,7 +28,7 @@ extension ConformanceCheck {
                         "rating": .constant(.decimal(Decimal(5) / 4)), "score": .constant(2),
                         "place.street": .constant("lane"), "rank": .constant(.double(-3)),
                     ], result: .objectIDs))
-            try expectLater(result.generation, than: first.generation, on: bench, "the generation")
+            try expectLater(result.generation, than: first.generation, on: bench, what: "the generation")
             try expectEqual(result.count, 4, "the count")
             try expectEqual(result.objectIDs?.map(\.key), [3, 4, 5, 6], "the IDs")
             try expectEqual(result.relatedObjectIDs, [], "the related objects")
@@ -138,7 +138,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create(try BatchModel.make(for: bench.fixture))
             func folder(_ key: Int64) -> Value { .objectID(ObjectID("Folder", key: key)) }
-            func pair(_ person: Int64, _ changes: inout ChangeSet) throws {
+            func pair(_ person: Int64, changes: inout ChangeSet) throws {
                 try changes.insert(
                     ObjectID("Person", key: person), values: ["passport": .objectID(ObjectID("Passport", key: person))])
                 try changes.insert(
@@ -153,7 +153,7 @@ extension ConformanceCheck {
                             "title": "t", "folder": folder(key % 2 + 1), "folder#order": .int(100 - key),
                         ])
                 }
-                for person in Int64(1)...3 { try pair(person, &changes) }
+                for person in Int64(1)...3 { try pair(person, changes: &changes) }
                 try changes.insert(ObjectID("Person", key: 4), values: [:])
                 try changes.insert(ObjectID("Folder", key: 3), values: ["name": "shortcut"])
             }

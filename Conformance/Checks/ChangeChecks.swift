@@ -87,7 +87,7 @@ extension ConformanceCheck {
             for round in Int64(1)...6 {
                 if round == 4 { store = try bench.reopen(store) }
                 let next = try store.change { $0.userMetadata["a"] = .int(round) }.generation
-                try expectLater(next, than: last, on: bench, "the generation of commit \(round)")
+                try expectLater(next, than: last, on: bench, what: "the generation of commit \(round)")
                 last = next
             }
         },
@@ -260,7 +260,7 @@ extension ConformanceCheck {
                     try changes.update(ObjectID("Track", key: Int64(key)), version: 1, values: ["title": "u"])
                 }
             }
-            try expectLater(next.generation, than: receipt.generation, on: bench, "the generation")
+            try expectLater(next.generation, than: receipt.generation, on: bench, what: "the generation")
             try store.view { snapshot in
                 try expectEqual(try snapshot.count(FetchRequest("Track")), count - count / 3, "the number of objects")
                 try expectEqual(

@@ -20,7 +20,7 @@ extension ConformanceCheck {
             for place in places where place < whole.bytes.count {
                 var bytes = whole.bytes
                 bytes[place] ^= UInt8(1 << random.below(8))
-                try expectNoticed(bench, bytes, whole, "byte \(place) of \(whole.bytes.count) changed")
+                try expectNoticed(bench, bytes: bytes, whole: whole, damage: "byte \(place) of \(whole.bytes.count) changed")
             }
         },
         ConformanceCheck(
@@ -32,7 +32,7 @@ extension ConformanceCheck {
             for (bytes, damage) in flippedBits(whole.bytes) {
                 // An append-only store may lack the last commit.
                 let states = [whole.contents, whole.history.state(allowedFor: bytes)?.contents].compactMap { $0 }
-                try openDamaged(bench, bytes, damage) { store in
+                try openDamaged(bench, bytes: bytes, damage: damage) { store in
                     let snapshot = try store.snapshot()
                     defer { snapshot.close() }
                     var ids: [ObjectID] = []
@@ -59,7 +59,7 @@ extension ConformanceCheck {
             let whole = try filledStore(bench)
             for (bytes, damage) in flippedBits(whole.bytes) {
                 var damaged: Set<ObjectID> = []
-                try openDamaged(bench, bytes, damage) { store in
+                try openDamaged(bench, bytes: bytes, damage: damage) { store in
                     let snapshot = try store.snapshot()
                     defer { snapshot.close() }
                     for root in store.model.roots {
@@ -69,7 +69,7 @@ extension ConformanceCheck {
                 }
                 let objects = whole.contents.objects.values.joined().filter { damaged.contains($0.id) }
                 guard !objects.isEmpty else { continue }
-                try openDamaged(bench, bytes, damage, isReadOnly: false) { store in
+                try openDamaged(bench, bytes: bytes, damage: damage, isReadOnly: false) { store in
                     let before = try store.view { try $0.recordedTally() }
                     for object in objects {
                         for deletes in [false, true] {
@@ -99,7 +99,7 @@ extension ConformanceCheck {
             for block in stride(from: 0, to: blocks, by: max(1, blocks / 40)) {
                 var bytes = whole.bytes
                 for place in (block * 4096)..<min(bytes.count, (block + 1) * 4096) { bytes[place] = 0 }
-                try expectNoticed(bench, bytes, whole, "block \(block) of \(blocks) is zeros")
+                try expectNoticed(bench, bytes: bytes, whole: whole, damage: "block \(block) of \(blocks) is zeros")
             }
         },
         ConformanceCheck(
@@ -111,9 +111,9 @@ extension ConformanceCheck {
             for part in 0..<24 {
                 let count = whole.bytes.count * part / 24 + part
                 try expectNoticed(
-                    bench, Array(whole.bytes.prefix(count)), whole, "\(count) of \(whole.bytes.count) bytes")
+                    bench, bytes: Array(whole.bytes.prefix(count)), whole: whole, damage: "\(count) of \(whole.bytes.count) bytes")
             }
-            try expectNoticed(bench, Array(whole.bytes.dropLast()), whole, "the last byte is missing")
+            try expectNoticed(bench, bytes: Array(whole.bytes.dropLast()), whole: whole, damage: "the last byte is missing")
         },
         ConformanceCheck(
             "damage.grown",
@@ -122,7 +122,7 @@ extension ConformanceCheck {
         ) { bench in
             let whole = try filledStore(bench)
             for tail in [[0], [UInt8](repeating: 0, count: 4096), [UInt8](repeating: 0xA5, count: 70_000)] {
-                try expectNoticed(bench, whole.bytes + tail, whole, "\(tail.count) bytes more")
+                try expectNoticed(bench, bytes: whole.bytes + tail, whole: whole, damage: "\(tail.count) bytes more")
             }
         },
         ConformanceCheck(
@@ -137,8 +137,8 @@ extension ConformanceCheck {
             let theirs = try require(bench.bytes(of: bench.location("other").path), "the other store's bytes")
             let middle = min(whole.bytes.count, theirs.count) / 8192 * 4096
             try expectNoticed(
-                bench, Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole,
-                "the second half is another store's")
+                bench, bytes: Array(whole.bytes.prefix(middle)) + theirs.dropFirst(middle), whole: whole,
+                damage: "the second half is another store's")
         },
         ConformanceCheck(
             "damage.replaced-while-open",
@@ -245,7 +245,7 @@ private func flippedBits(_ whole: [UInt8]) -> [(bytes: [UInt8], damage: String)]
 
 /// Runs `body` with a store of these bytes; a store error must report damage, and ends it.
 private func openDamaged(
-    _ bench: Workbench, _ bytes: [UInt8], _ damage: String, isReadOnly: Bool = true,
+    _ bench: Workbench, bytes: [UInt8], damage: String, isReadOnly: Bool = true,
     _ body: (any PersistentStore) throws -> Void
 ) throws {
     let name = "damaged"
@@ -282,7 +282,7 @@ private func readPastDamage(
     }
 }
 
-private func wrongAnswer(of store: any PersistentStore, _ expected: [[Int64]]) throws -> String? {
+private func wrongAnswer(of store: any PersistentStore, expected: [[Int64]]) throws -> String? {
     let answers = try store.view(indexedAnswers)
     return zip(answers, expected).first { $0 != $1 }.map { "objects \($0) are found instead of \($1)" }
 }
@@ -299,7 +299,7 @@ private func closeTelling(_ store: any PersistentStore) throws {
 }
 
 /// Fails if a store of these bytes opens, reads and checks as sound, but has other content.
-private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: FilledStore, _ damage: String) throws {
+private func expectNoticed(_ bench: Workbench, bytes: [UInt8], whole: FilledStore, damage: String) throws {
     let name = "damaged"
     _ = try bench.write(bytes, as: name)
     defer { try? FileManager.default.removeItem(atPath: bench.location(name).path) }
@@ -308,13 +308,13 @@ private func expectNoticed(_ bench: Workbench, _ bytes: [UInt8], _ whole: Filled
         let store = try bench.openApart(name: name) { $0.isReadOnly = true }
         defer { try? store.close() }
         let found = try store.contents()
-        func difference(from contents: StoreContents, _ answers: [[Int64]]) throws -> String? {
-            try found.difference(from: contents) ?? wrongAnswer(of: store, answers)
+        func difference(from contents: StoreContents, answers: [[Int64]]) throws -> String? {
+            try found.difference(from: contents) ?? wrongAnswer(of: store, expected: answers)
         }
         func isState(_ state: FileHistory.State) throws -> Bool {
-            try difference(from: state.contents, state.answers) == nil
+            try difference(from: state.contents, answers: state.answers) == nil
         }
-        guard let difference = try difference(from: whole.contents, whole.answers) else { return }
+        guard let difference = try difference(from: whole.contents, answers: whole.answers) else { return }
         // The damage looks like a commit that a crash interrupted, so an append-only store may have
         // the state before.
         if let state = whole.history.state(allowedFor: bytes), try isState(state) { return }

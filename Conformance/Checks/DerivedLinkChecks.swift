@@ -7,7 +7,7 @@ extension ConformanceCheck {
     /// To-many relationships that are derived from a to-one inverse.
     static let derived: [ConformanceCheck] = [
         linked(
-            "from-to-one", "A to-many relationship with a to-one inverse has the objects that refer back as members.",
+            "from-to-one", behavior: "A to-many relationship with a to-one inverse has the objects that refer back as members.",
             group: "derived"
         ) { store in
             try store.change { changes in
@@ -29,7 +29,7 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "moves", "A derived to-many relationship follows every update: to another object, to null and back.",
+            "moves", behavior: "A derived to-many relationship follows every update: to another object, to null and back.",
             group: "derived"
         ) { store in
             try store.change {
@@ -58,7 +58,7 @@ extension ConformanceCheck {
         },
         linked(
             "ordered",
-            "An ordered derived relationship is sorted by the places in the records, then by key, and follows updates.",
+            behavior: "An ordered derived relationship is sorted by the places in the records, then by key, and follows updates.",
             group: "derived"
         ) { store in
             func song(_ place: Int64) -> [String: Value] {
@@ -90,7 +90,7 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "reflexive", "A derived relationship works within one entity, and an object may refer to itself.",
+            "reflexive", behavior: "A derived relationship works within one entity, and an object may refer to itself.",
             group: "derived"
         ) {
             store in
@@ -103,7 +103,7 @@ extension ConformanceCheck {
         },
         linked(
             "dangling",
-            "A to-one reference to a deleted object stays as it is. It is dangling, and not a member of the inverse.",
+            behavior: "A to-one reference to a deleted object stays as it is. It is dangling, and not a member of the inverse.",
             group: "derived"
         ) { store in
             try store.change {
@@ -122,7 +122,7 @@ extension ConformanceCheck {
                     "the children of the deleted object")
             }
         },
-        linked("many", "Thousands of referring objects come back complete and in key order.", group: "derived") {
+        linked("many", behavior: "Thousands of referring objects come back complete and in key order.", group: "derived") {
             store in
             let keys = (1000..<9000).map { Int64($0) }
             try store.change { changes in
@@ -138,7 +138,7 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "polymorphic-reference", "A to-one reference to an entity with subentities keeps the concrete entity.",
+            "polymorphic-reference", behavior: "A to-one reference to an entity with subentities keeps the concrete entity.",
             group: "derived"
         ) { store in
             try store.change { changes in

@@ -5,15 +5,15 @@ internal import RoostPredicates
 extension ConformanceCheck {
     /// Every operator on every type, with and without an index, nulls included.
     static let fetchingByType: [ConformanceCheck] = [
-        byType("integer16", "i16") { [-32768, -2, -1, 0, 1, 2, 32767, 1].map { .int($0) } },
-        byType("integer32", "i32") { [Int64(Int32.min), -1, 0, 1, 255, 256, Int64(Int32.max), 0].map { .int($0) } },
-        byType("integer64", "i64") {
+        byType("integer16", attribute: "i16") { [-32768, -2, -1, 0, 1, 2, 32767, 1].map { .int($0) } },
+        byType("integer32", attribute: "i32") { [Int64(Int32.min), -1, 0, 1, 255, 256, Int64(Int32.max), 0].map { .int($0) } },
+        byType("integer64", attribute: "i64") {
             [Int64.min, -9_007_199_254_740_993, -1, 0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max, -1].map {
                 .int($0)
             }
         },
         byType(
-            "integer64-with-doubles", "i64",
+            "integer64-with-doubles", attribute: "i64",
             constants: {
                 [
                     0x1p53, 9_007_199_254_740_994, 0.5, -0.5, 0x1p63, -0x1p63, 1e300, -1e300, -0.0, .infinity,
@@ -21,7 +21,7 @@ extension ConformanceCheck {
                 ].map { .double($0) }
             }
         ) { [Int64.min, -1, 0, 1, 9_007_199_254_740_992, 9_007_199_254_740_993, .max].map { .int($0) } },
-        byType("double", "dbl") {
+        byType("double", attribute: "dbl") {
             [
                 -.infinity, -1e300, -1, -.leastNonzeroMagnitude, -0.0, 0, .leastNonzeroMagnitude, 0.1, 0.1 + 0.2, 0.3,
                 1, 1e300, .infinity, .nan, Double(bitPattern: 0xFFF8_0000_0000_0007),
@@ -29,15 +29,15 @@ extension ConformanceCheck {
             .map { .double($0) }
         },
         byType(
-            "double-with-integers", "dbl",
+            "double-with-integers", attribute: "dbl",
             constants: { [.min, -1, 0, 1, 9_007_199_254_740_993, .max].map { .int($0) } }
         ) {
             [-0x1p63, -1, -0.0, 0, 0.5, 1, 0x1p53, 0x1p63, .infinity, .nan].map { .double($0) }
         },
-        byType("float", "flt") {
+        byType("float", attribute: "flt") {
             [-.infinity, -1.5, -0.0, 0, 0.5, 1.5, 16_777_216, .infinity, .nan].map { .double($0) }
         },
-        byType("decimal", "dec") {
+        byType("decimal", attribute: "dec") {
             try decimals([
                 "-1e127", "-99999999999999999999999999999999999999", "-1", "-0.1", "0", "1e-128", "0.1",
                 "0.10000000000000000000000000000000000001",
@@ -46,7 +46,7 @@ extension ConformanceCheck {
             ])
         },
         byType(
-            "decimal-with-integers", "dec",
+            "decimal-with-integers", attribute: "dec",
             constants: { [.min, -1, 0, 1, 9_007_199_254_740_993, .max].map { .int($0) } }
         ) {
             try decimals([
@@ -54,7 +54,7 @@ extension ConformanceCheck {
                 "9223372036854775808", "1e100",
             ])
         },
-        byType("string", "str") {
+        byType("string", attribute: "str") {
             [
                 "", " ", "A", "B", "a", "aa", "ab", "a\u{0}", "a\u{0}b", "b", "\u{E9}", "e\u{301}", "e", "\u{7F}",
                 "\u{80}", "\u{7FF}", "\u{FFFF}",
@@ -62,32 +62,32 @@ extension ConformanceCheck {
                 String(repeating: "long", count: 400) + "x", "a",
             ].map { .string($0) }
         },
-        byType("boolean", "flag") { [.bool(true), .bool(false), .bool(true)] },
-        byType("date", "day") {
+        byType("boolean", attribute: "flag") { [.bool(true), .bool(false), .bool(true)] },
+        byType("date", attribute: "day") {
             [-63_114_076_800, -1, -0.0, 0, 0.1, 0.1.nextUp, 1, 631_152_000.123_456, 1e300].map {
                 .date(Date(timeIntervalSinceReferenceDate: $0))
             }
         },
-        byType("uuid", "ident") {
+        byType("uuid", attribute: "ident") {
             try [
                 "00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001",
                 "7FFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
                 "80000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
             ].map { .uuid(try require(UUID(uuidString: $0), "a UUID")) }
         },
-        byType("uri", "link") { ["", "a:b", "a:B", "http://x/ä", "http://x", "http://x/"].map { .uri($0) } },
-        byType("data", "blob") {
+        byType("uri", attribute: "link") { ["", "a:b", "a:B", "http://x/ä", "http://x", "http://x/"].map { .uri($0) } },
+        byType("data", attribute: "blob") {
             [[], [0], [0, 0], [1], [127], [128], [255], [255, 0]].map { .data(Data($0 as [UInt8])) }
         },
-        byType("transformable", "coded", operators: [.equal, .notEqual, .isIn]) {
+        byType("transformable", attribute: "coded", operators: [.equal, .notEqual, .isIn]) {
             [[], [0], [1, 2, 3]].map { .data(Data($0 as [UInt8])) }
         },
-        byType("object-id", "oid", operators: [.equal, .notEqual, .isIn]) {
+        byType("object-id", attribute: "oid", operators: [.equal, .notEqual, .isIn]) {
             [ObjectID("Dog", key: 1), ObjectID("Dog", key: 2), ObjectID("Tag", key: 1), ObjectID("Track", key: .max)]
                 .map { .objectID($0) }
         },
-        byType("composite-string", "place.street") { ["", "a", "ab", "b"] },
-        byType("composite-nested-double", "place.position.north") {
+        byType("composite-string", attribute: "place.street") { ["", "a", "ab", "b"] },
+        byType("composite-nested-double", attribute: "place.position.north") {
             [-1, -0.0, 0, 1, .infinity, .nan].map { .double($0) }
         },
         ConformanceCheck(
@@ -111,30 +111,30 @@ extension ConformanceCheck {
                 }
             }
             try store.view { snapshot in
-                func expectKeys(_ predicate: FetchRequest.Predicate, _ keys: [Int64], _ entity: EntityName = "Indexed")
+                func expectKeys(_ predicate: FetchRequest.Predicate, keys: [Int64], entity: EntityName = "Indexed")
                     throws
                 {
                     try expectEqual(
                         try snapshot.keys(FetchRequest(entity, where: predicate)), keys, "the objects with \(predicate)"
                     )
                 }
-                try expectKeys(.equal("owner", to: owners[0]), [1, 4])
-                try expectKeys(.notEqual("owner", to: owners[0]), [2, 3, 5])
-                try expectKeys(.isNull("owner"), [2])
-                try expectKeys(.isNotNull("owner"), [1, 3, 4, 5])
-                try expectKeys(.isIn("owner", values: [owners[2], owners[4]]), [3, 5])
-                try expectKeys(.isIn("owner", values: [owners[2], .null]), [2, 3])
-                try expectKeys(!.isIn("owner", values: [owners[0]]), [2, 3, 5])
-                try expectKeys(.equal("parent", to: .objectID(ObjectID("Node", key: 1))), [1, 2], "Node")
+                try expectKeys(.equal("owner", to: owners[0]), keys: [1, 4])
+                try expectKeys(.notEqual("owner", to: owners[0]), keys: [2, 3, 5])
+                try expectKeys(.isNull("owner"), keys: [2])
+                try expectKeys(.isNotNull("owner"), keys: [1, 3, 4, 5])
+                try expectKeys(.isIn("owner", values: [owners[2], owners[4]]), keys: [3, 5])
+                try expectKeys(.isIn("owner", values: [owners[2], .null]), keys: [2, 3])
+                try expectKeys(!.isIn("owner", values: [owners[0]]), keys: [2, 3, 5])
+                try expectKeys(.equal("parent", to: .objectID(ObjectID("Node", key: 1))), keys: [1, 2], entity: "Node")
                 try expectKeys(
-                    .comparison(.init(left: .keyPath(["parent"]), operator: .equal, right: .evaluatedObject)), [1],
-                    "Node")
+                    .comparison(.init(left: .keyPath(["parent"]), operator: .equal, right: .evaluatedObject)), keys: [1],
+                    entity: "Node")
             }
         },
     ]
 
     private static func byType(
-        _ name: String, _ attribute: String, operators: [FetchRequest.Comparison.Operator]? = nil,
+        _ name: String, attribute: String, operators: [FetchRequest.Comparison.Operator]? = nil,
         constants: (@Sendable () throws -> [Value])? = nil, values: @escaping @Sendable () throws -> [Value]
     ) -> ConformanceCheck {
         ConformanceCheck(

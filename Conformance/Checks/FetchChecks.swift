@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let fetching: [ConformanceCheck] = [
         fetch(
             "two-valued-logic",
-            "Null follows two-valued logic: a comparison with it is false, and only != and NOT match it."
+            behavior: "Null follows two-valued logic: a comparison with it is false, and only != and NOT match it."
         ) { snapshot, entity in
             // Objects 1 to 4 have str = "x", "y", "" and null. The table was written by hand.
             let table: [(FetchRequest.Predicate, [Int64])] = [
@@ -40,7 +40,7 @@ extension ConformanceCheck {
             }
         },
         fetch(
-            "logic", "AND, OR and NOT nest. Without operands, AND is true and OR is false. Constants have their value."
+            "logic", behavior: "AND, OR and NOT nest. Without operands, AND is true and OR is false. Constants have their value."
         ) {
             snapshot, entity in
             let (x, y, low): (FetchRequest.Predicate, FetchRequest.Predicate, FetchRequest.Predicate) = (
@@ -63,7 +63,7 @@ extension ConformanceCheck {
                     "the objects with \(predicate as Any)")
             }
         },
-        fetch("self", "The object itself compares with IDs.") { snapshot, entity in
+        fetch("self", behavior: "The object itself compares with IDs.") { snapshot, entity in
             let mine = FetchRequest.Expression.evaluatedObject
             func id(_ key: Int64) -> FetchRequest.Expression { .constant(.objectID(ObjectID(entity, key: key))) }
             let table: [(FetchRequest.Comparison, [Int64])] = [
@@ -81,7 +81,7 @@ extension ConformanceCheck {
                     "the objects with \(comparison)")
             }
         },
-        fetch("property-with-property", "Two properties of one object compare with each other.") { snapshot, entity in
+        fetch("property-with-property", behavior: "Two properties of one object compare with each other.") { snapshot, entity in
             let table: [(FetchRequest.Comparison, [Int64])] = [
                 (.init(left: .keyPath(["i64"]), operator: .equal, right: .keyPath(["i32"])), [1, 3]),
                 (.init(left: .keyPath(["i64"]), operator: .notEqual, right: .keyPath(["i32"])), [2, 4]),
@@ -95,7 +95,7 @@ extension ConformanceCheck {
                     "the objects with \(comparison)")
             }
         },
-        fetch("nan", "NaN equals nothing, itself included, and has no order; it differs from everything.") {
+        fetch("nan", behavior: "NaN equals nothing, itself included, and has no order; it differs from everything.") {
             snapshot, entity in
             // Objects 1 to 4 have dbl = 1, NaN, -0.0 and null.
             let table: [(FetchRequest.Predicate, [Int64])] = [
@@ -116,7 +116,7 @@ extension ConformanceCheck {
         },
         fetch(
             "sort-nulls-and-nan",
-            "Nulls sort before everything and NaN after every number. A descending order is the reverse."
+            behavior: "Nulls sort before everything and NaN after every number. A descending order is the reverse."
         ) { snapshot, entity in
             try expectEqual(
                 try snapshot.keys(FetchRequest(entity, sortedBy: [.init("dbl")])), [4, 3, 1, 2], "ascending")
@@ -126,7 +126,7 @@ extension ConformanceCheck {
         },
         fetch(
             "unknown-names",
-            "Unknown properties in a predicate or an order throw `unknownProperty`, before the first record."
+            behavior: "Unknown properties in a predicate or an order throw `unknownProperty`, before the first record."
         ) { snapshot, entity in
             let requests = [
                 FetchRequest(entity, where: .equal("nothing", to: 1)),
@@ -144,7 +144,7 @@ extension ConformanceCheck {
             }
             try expect(error.message.contains("fleg"), "the message names the property", otherwise: error.message)
         },
-        fetch("bad-requests", "A negative limit or offset, and comparisons that make no sense, throw `invalidRequest`.")
+        fetch("bad-requests", behavior: "A negative limit or offset, and comparisons that make no sense, throw `invalidRequest`.")
         { snapshot, entity in
             let requests = [
                 FetchRequest(entity, limit: -1), FetchRequest(entity, offset: -1),
@@ -188,7 +188,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        fetch("sort.repeated-keys", "A repeated sort key, in either direction, changes nothing.") {
+        fetch("sort.repeated-keys", behavior: "A repeated sort key, in either direction, changes nothing.") {
             (snapshot, entity) in
             let keys = ["dbl", "i64", "str", "i32"]
             let repeated = (0..<5000).map {
@@ -249,7 +249,7 @@ extension ConformanceCheck {
                 for key in Int64(1)...120 {
                     var values: [String: Value] = [:]
                     for name in ["i16", "i64", "dbl", "str", "flag", "day"] where !random.oneIn(5) {
-                        values[name] = smallValue(name, &random)
+                        values[name] = smallValue(name, random: &random)
                     }
                     for entity in ["Everything", "Indexed"] as [EntityName] {
                         try changes.insert(ObjectID(entity, key: key), values: values)
@@ -261,7 +261,7 @@ extension ConformanceCheck {
                 for round in 0..<250 {
                     for entity in ["Everything", "Indexed"] as [EntityName] {
                         var copy = random
-                        let request = randomRequest(entity, &copy)
+                        let request = randomRequest(entity, random: &copy)
                         let expected = try PlainPredicate.keys(request, among: objects, in: store.model)
                         try expectEqual(try snapshot.keys(request), expected, "round \(round), \(request)")
                         try expectEqual(
@@ -281,8 +281,8 @@ extension ConformanceCheck {
                     for _ in 0..<8 {
                         let key = Int64(random.below(40) + 1)
                         let values: [String: Value] = [
-                            "i64": smallValue("i64", &random), "str": smallValue("str", &random),
-                            "dbl": smallValue("dbl", &random),
+                            "i64": smallValue("i64", random: &random), "str": smallValue("str", random: &random),
+                            "dbl": smallValue("dbl", random: &random),
                         ]
                         let touched = (changes.inserts.ids + changes.updates.ids + changes.deletes.map(\.id)).contains(
                             ObjectID("Indexed", key: key))
@@ -312,7 +312,7 @@ extension ConformanceCheck {
                             "Indexed",
                             where: .compare(
                                 name, using: random.pick([.equal, .less, .greaterOrEqual]),
-                                with: smallValue(name, &random)),
+                                with: smallValue(name, random: &random)),
                             sortedBy: [.init(random.pick(["i64", "str", "dbl"]), ascending: random.oneIn(2))])
                         try expectEqual(
                             try snapshot.keys(request),
@@ -326,7 +326,7 @@ extension ConformanceCheck {
 
     /// Creates a check on four objects of `Everything`, and again of `Indexed`.
     private static func fetch(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (any StoreSnapshot, EntityName) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("fetch.\(name)", behavior) { bench in
             let store = try bench.create()
@@ -346,7 +346,7 @@ extension ConformanceCheck {
     }
 
     /// Returns one of a few values, so that predicates match some objects.
-    private static func smallValue(_ name: String, _ random: inout SeededGenerator) -> Value {
+    private static func smallValue(_ name: String, random: inout SeededGenerator) -> Value {
         switch name {
         case "i16", "i64": .int(Int64(random.below(7)) - 3)
         case "dbl": .double(random.pick([-.infinity, -1.5, -0.0, 0, 1, 2.5, .nan]))
@@ -370,18 +370,18 @@ extension ConformanceCheck {
         case 0: return random.oneIn(2) ? .isNull(name) : .isNotNull(name)
         case 1:
             return .isIn(
-                name, values: (0..<random.below(4)).map { _ in random.oneIn(6) ? .null : smallValue(name, &random) })
+                name, values: (0..<random.below(4)).map { _ in random.oneIn(6) ? .null : smallValue(name, random: &random) })
         case 2: return .beginsWith("str", prefix: random.pick(["", "a", "e", "é"]))
         default:
             let operators: [FetchRequest.Comparison.Operator] = [
                 .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual,
             ]
             return .compare(
-                name, using: random.pick(operators), with: random.oneIn(12) ? .null : smallValue(name, &random))
+                name, using: random.pick(operators), with: random.oneIn(12) ? .null : smallValue(name, random: &random))
         }
     }
 
-    private static func randomRequest(_ entity: EntityName, _ random: inout SeededGenerator) -> FetchRequest {
+    private static func randomRequest(_ entity: EntityName, random: inout SeededGenerator) -> FetchRequest {
         var request = FetchRequest(entity, where: random.oneIn(10) ? nil : randomPredicate(&random, depth: 3))
         for _ in 0..<random.below(3) {
             request.sortDescriptors.append(

@@ -141,7 +141,7 @@ extension ConformanceCheck {
             "history.purge.date", "Transactions before a date are removed.", needs: [.history]
         ) { bench in
             let clock = CheckClock()
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             for key in 1...5 {
                 clock.set(Int64(key) * 100)
                 try store.addPeople(Int64(key)...Int64(key), by: "\(key)")
@@ -217,7 +217,7 @@ extension ConformanceCheck {
             "history.retention.days", "A store keeps the days of history that its limit sets.", needs: [.history]
         ) { bench in
             let clock = CheckClock(0)
-            let store = try bench.createRecording(clock) { $0.historyRetention = HistoryRetention(days: 2) }
+            let store = try bench.createRecording(clock: clock) { $0.historyRetention = HistoryRetention(days: 2) }
             for hour in 0..<100 as Range<Int64> {
                 clock.set(hour * 3600)
                 try store.addPeople(hour + 1...hour + 1)

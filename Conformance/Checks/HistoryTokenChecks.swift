@@ -145,7 +145,7 @@ extension ConformanceCheck {
             needs: [.history]
         ) { bench in
             let clock = CheckClock(1000)
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             for (key, seconds) in [(1, 1000), (2, 1005), (3, 20), (4, -50), (5, 1006)] as [(Int64, Int64)] {
                 clock.set(seconds)
                 try store.addPeople(key...key)
@@ -161,7 +161,7 @@ extension ConformanceCheck {
             needs: [.history]
         ) { bench in
             let clock = CheckClock(5000)
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             try store.addPeople(1...1)
             try store.removeHistory(.everything)
             clock.set(10)
@@ -231,22 +231,22 @@ extension ConformanceCheck {
             "history.filter.dates", "A request selects a span of time, its end excluded.", needs: [.history]
         ) { bench in
             let clock = CheckClock()
-            let store = try bench.createRecording(clock)
+            let store = try bench.createRecording(clock: clock)
             for key in 1...9 {
                 clock.set(Int64(key) * 100)
                 try store.addPeople(Int64(key)...Int64(key), by: "\(key)")
             }
-            func authors(_ start: Double?, _ end: Double?) throws -> [String?] {
+            func authors(_ start: Double?, end: Double?) throws -> [String?] {
                 var request = HistoryRequest()
                 request.startDate = start.map { Date(timeIntervalSinceReferenceDate: $0) }
                 request.endDate = end.map { Date(timeIntervalSinceReferenceDate: $0) }
                 return try store.transactions(request).map(\.author)
             }
-            try expectEqual(try authors(300, 500), ["3", "4"], "the authors from 300 to 500")
-            try expectEqual(try authors(850, nil), ["9"], "the authors from 850 on")
-            try expectEqual(try authors(nil, 150), ["1"], "the authors before 150")
-            try expectEqual(try authors(901, nil), [], "the authors after the last")
-            try expectEqual(try authors(-5, 2000).count, 9, "the number of all")
+            try expectEqual(try authors(300, end: 500), ["3", "4"], "the authors from 300 to 500")
+            try expectEqual(try authors(850, end: nil), ["9"], "the authors from 850 on")
+            try expectEqual(try authors(nil, end: 150), ["1"], "the authors before 150")
+            try expectEqual(try authors(901, end: nil), [], "the authors after the last")
+            try expectEqual(try authors(-5, end: 2000).count, 9, "the number of all")
         },
         ConformanceCheck(
             "history.filter.whole-load", "A load of a whole store matches every filter of objects.", needs: [.history]

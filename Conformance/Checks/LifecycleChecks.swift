@@ -180,7 +180,7 @@ extension ConformanceCheck {
             let records = try snapshot.records(of: "Track", after: nil)
             let links = try snapshot.links(of: RelationshipName("Tag", name: "tagged"), after: nil)
             try store.close()
-            try expectClosed(snapshot, records, links)
+            try expectClosed(snapshot, records: records, links: links)
             snapshot.close()
         },
         ConformanceCheck(

@@ -14,7 +14,7 @@ private let children = RelationshipName("Node", name: "children")
 extension ConformanceCheck {
     /// Links of many-to-many relationships and of to-many relationships without an inverse.
     static let links: [ConformanceCheck] = [
-        linked("many-to-many", "A many-to-many link is visible from both ends, under both names.") { store in
+        linked("many-to-many", behavior: "A many-to-many link is visible from both ends, under both names.") { store in
             try store.change { changes in
                 for link in [Link(1, 1), Link(1, 2), Link(2, 1), Link(3, 3)] { try changes.add(link, to: tagged) }
             }
@@ -32,7 +32,7 @@ extension ConformanceCheck {
                     "all links by source and target")
             }
         },
-        linked("inverse-walk", "All links of a relationship can be walked under the inverse's name too, flipped.") {
+        linked("inverse-walk", behavior: "All links of a relationship can be walked under the inverse's name too, flipped.") {
             store in
             try store.change { changes in
                 for link in [Link(1, 3, order: 9), Link(2, 1, order: 4), Link(3, 1, order: 2)] {
@@ -46,7 +46,7 @@ extension ConformanceCheck {
                 try expectEqual(flipped.map(\.inverseOrder), [4, 2, 9], "the places in the playlists")
             }
         },
-        linked("added-from-inverse", "A link that is added under the inverse's name is the same link.") { store in
+        linked("added-from-inverse", behavior: "A link that is added under the inverse's name is the same link.") { store in
             try store.change { changes in
                 try changes.add(Link(5, 2, inverseOrder: 30), to: playlists)
                 try changes.add(Link(6, 2, inverseOrder: 20), to: playlists)
@@ -63,7 +63,7 @@ extension ConformanceCheck {
         },
         linked(
             "order",
-            "An ordered relationship keeps its order exactly. Ties are ordered by key, and places need not be consecutive."
+            behavior: "An ordered relationship keeps its order exactly. Ties are ordered by key, and places need not be consecutive."
         ) { store in
             let places: [(Int64, Int64)] = [
                 (1, 70), (2, -5), (3, 70), (4, .min), (5, .max), (6, 0), (7, 70), (8, -5), (9, 1 << 40),
@@ -87,7 +87,7 @@ extension ConformanceCheck {
                     [1 << 40], "the place, from the track")
             }
         },
-        linked("order-both-ends", "A relationship that is ordered at both ends keeps both orders.") { store in
+        linked("order-both-ends", behavior: "A relationship that is ordered at both ends keeps both orders.") { store in
             try store.change { changes in
                 try changes.add(Link(1, 1, order: 3, inverseOrder: 20), to: members)
                 try changes.add(Link(1, 2, order: 1, inverseOrder: 10), to: members)
@@ -109,7 +109,7 @@ extension ConformanceCheck {
                     ], "the links")
             }
         },
-        linked("reorder", "Adding a link that exists replaces its places and creates no second link.") { store in
+        linked("reorder", behavior: "Adding a link that exists replaces its places and creates no second link.") { store in
             try store.change { changes in
                 for key in 1...4 { try changes.add(Link(1, Int64(key), order: Int64(key)), to: tracks) }
             }
@@ -128,12 +128,12 @@ extension ConformanceCheck {
                     "the playlists of track 1")
             }
         },
-        linked("unordered-places", "Places of an end without order are dropped, so that equal links are equal.") {
+        linked("unordered-places", behavior: "Places of an end without order are dropped, so that equal links are equal.") {
             store in
             try store.change { try $0.add(Link(1, 1, order: 5, inverseOrder: 6), to: tagged) }
             try expectEqual(try store.view { try $0.allLinks(of: tagged) }, [Link(1, 1)], "the link")
         },
-        linked("remove", "Removing a link removes it from both ends. Removing a link that does not exist does nothing.")
+        linked("remove", behavior: "Removing a link removes it from both ends. Removing a link that does not exist does nothing.")
         {
             store in
             try store.change { changes in for key in 1...3 { try changes.add(Link(1, Int64(key)), to: tagged) } }
@@ -149,7 +149,7 @@ extension ConformanceCheck {
                     try snapshot.targets(of: tags, from: ObjectID("Track", key: 2)), [], "the tags of track 2")
             }
         },
-        linked("remove-ordered", "An ordered link is removed by its keys alone, whatever places the removal names.") {
+        linked("remove-ordered", behavior: "An ordered link is removed by its keys alone, whatever places the removal names.") {
             store in
             try store.change { try $0.add(Link(1, 1, order: 7, inverseOrder: 8), to: members) }
             try store.change { try $0.remove(Link(1, 1, order: 1), from: members) }
@@ -159,7 +159,7 @@ extension ConformanceCheck {
                     try snapshot.targets(of: queues, from: ObjectID("Track", key: 1)), [], "from the other end")
             }
         },
-        linked("remove-before-add", "In one change set, removals are applied before additions.") { store in
+        linked("remove-before-add", behavior: "In one change set, removals are applied before additions.") { store in
             try store.change { try $0.add(Link(1, 1, order: 1), to: tracks) }
             try store.change { changes in
                 try changes.add(Link(1, 1, order: 2), to: tracks)
@@ -167,7 +167,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [Link(1, 1, order: 2)], "the links")
         },
-        linked("reflexive", "A relationship that is its own inverse holds both ways; each pair is walked once.") {
+        linked("reflexive", behavior: "A relationship that is its own inverse holds both ways; each pair is walked once.") {
             store in
             try store.change { changes in
                 try changes.add(Link(3, 1), to: friends)
@@ -193,7 +193,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.allLinks(of: friends) }, [Link(1, 3)], "the pairs after removing")
         },
-        linked("no-inverse", "A to-many relationship without an inverse holds links, in key order.") { store in
+        linked("no-inverse", behavior: "A to-many relationship without an inverse holds links, in key order.") { store in
             try store.change { changes in
                 for link in [Link(1, 9), Link(1, 3), Link(2, 9)] { try changes.add(link, to: extras) }
             }
@@ -205,7 +205,7 @@ extension ConformanceCheck {
         },
         linked(
             "ends-exist",
-            "A link whose source or target does not exist after the change is refused with `objectNotFound`."
+            behavior: "A link whose source or target does not exist after the change is refused with `objectNotFound`."
         ) { store in
             for link in [Link(1, 1000), Link(1000, 1)] {
                 for relationship in [tagged, tags, tracks, extras] {
@@ -226,7 +226,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        linked("to-new-object", "A link may connect objects that are inserted in the same change set.") { store in
+        linked("to-new-object", behavior: "A link may connect objects that are inserted in the same change set.") { store in
             try store.change { changes in
                 try changes.add(Link(500, 600), to: tagged)
                 try changes.insert(ObjectID("Tag", key: 500), values: [:])
@@ -234,7 +234,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.allLinks(of: tagged) }, [Link(500, 600)], "the links")
         },
-        linked("deleted-with-object", "Deleting an object removes its links, in every relationship and from both ends.")
+        linked("deleted-with-object", behavior: "Deleting an object removes its links, in every relationship and from both ends.")
         { store in
             try store.change { changes in
                 try changes.add(Link(1, 5), to: tagged)
@@ -262,7 +262,7 @@ extension ConformanceCheck {
         },
         linked(
             "deleted-reflexive",
-            "Deleting an object removes its links to itself and to others of a reflexive relationship."
+            behavior: "Deleting an object removes its links to itself and to others of a reflexive relationship."
         ) { store in
             try store.change { changes in
                 for link in [Link(1, 2), Link(2, 3), Link(2, 2), Link(1, 3)] { try changes.add(link, to: friends) }
@@ -274,7 +274,7 @@ extension ConformanceCheck {
                     try snapshot.targets(of: friends, from: ObjectID("Node", key: 3)), [1], "the friends of 3")
             }
         },
-        linked("after", "A walk over links continues after any link, whether or not it exists.") { store in
+        linked("after", behavior: "A walk over links continues after any link, whether or not it exists.") { store in
             try store.change { changes in
                 for source in 1...4 {
                     for target in 1...5 {
@@ -302,7 +302,7 @@ extension ConformanceCheck {
         },
         linked(
             "after-any",
-            "A walk over links continues after a link in any form: reversed, with meaningless places, with any numbers."
+            behavior: "A walk over links continues after a link in any form: reversed, with meaningless places, with any numbers."
         ) { store in
             let friends = RelationshipName("Node", name: "friends")
             try store.change { changes in
@@ -311,7 +311,7 @@ extension ConformanceCheck {
                     try changes.add(link, to: tracks)
                 }
             }
-            func least(_ relationship: RelationshipName, _ after: Link, _ count: Int) throws {
+            func least(_ relationship: RelationshipName, after: Link, count: Int) throws {
                 try store.view { snapshot in
                     let all = try snapshot.allLinks(of: relationship)
                     try expectEqual(
@@ -323,21 +323,21 @@ extension ConformanceCheck {
                 (Link(2, 1), 3), (Link(3, 1, order: 9, inverseOrder: -9), 2), (Link(4, 2), 1), (Link(3, 3), 0),
                 (Link(-1, 2), 4), (Link(2, -1), 4), (Link(1, 0), 4), (Link(.min, .max, order: .max), 4),
                 (Link(.max, .max), 0),
-            ] { try least(friends, after, count) }
+            ] { try least(friends, after: after, count: count) }
             for (after, count) in [
                 (Link(-1, 9, order: 9), 3), (Link(.min, .min, order: .min, inverseOrder: .min), 3),
                 (Link(0, 0, order: .max), 3), (Link(1, .min, order: -5), 3),
                 (Link(1, .max, order: -5, inverseOrder: 4), 2),
                 (Link(1, -1, order: 4), 1), (Link(2, 0, order: .max), 1), (Link(2, 1, order: .max, inverseOrder: 7), 0),
                 (Link(.max, -1), 0),
-            ] { try least(tracks, after, count) }
+            ] { try least(tracks, after: after, count: count) }
             for (after, count) in [
                 (Link(-1, 9), 3), (Link(1, 1, order: 77, inverseOrder: -5), 2), (Link(1, -1, inverseOrder: -5), 3),
                 (Link(2, .min), 1), (Link(.max, 1), 0),
-            ] { try least(playlists, after, count) }
+            ] { try least(playlists, after: after, count: count) }
         },
         linked(
-            "impossible-keys", "A link with a key below 1 is refused with `invalidRequest`, and nothing is written."
+            "impossible-keys", behavior: "A link with a key below 1 is refused with `invalidRequest`, and nothing is written."
         ) { store in
             for (relationship, link) in [
                 (tracks, Link(0, 1)), (tracks, Link(1, 0)), (tracks, Link(-1, 1)), (tracks, Link(1, .min)),
@@ -368,7 +368,7 @@ extension ConformanceCheck {
         },
         linked(
             "inverse-number",
-            "A batch of links with the number of a relationship that does not own them is refused with `invalidRequest`."
+            behavior: "A batch of links with the number of a relationship that does not own them is refused with `invalidRequest`."
         ) { store in
             for relationship in store.model.relationships {
                 if case .links(relationship.number, _) = relationship.storage { continue }
@@ -387,7 +387,7 @@ extension ConformanceCheck {
             }
             try expectEqual(try store.view { try $0.allLinks(of: tracks) }, [], "the links")
         },
-        linked("many", "Thousands of links of one object come back complete and in order, over several batches.") {
+        linked("many", behavior: "Thousands of links of one object come back complete and in order, over several batches.") {
             store in
             let count = 10_000
             try store.change { changes in
@@ -405,7 +405,7 @@ extension ConformanceCheck {
             }
         },
         linked(
-            "requests", "Links of unknown relationships, of to-one and of derived ones are refused with their codes."
+            "requests", behavior: "Links of unknown relationships, of to-one and of derived ones are refused with their codes."
         ) { store in
             try store.view { snapshot in
                 try expectError(.unknownEntity, in: "links of an unknown entity") {
@@ -431,7 +431,7 @@ extension ConformanceCheck {
                     "links of an object that does not exist")
             }
         },
-        linked("polymorphic", "Links connect objects of subentities.") { store in
+        linked("polymorphic", behavior: "Links connect objects of subentities.") { store in
             try store.change { changes in
                 try changes.insert(ObjectID("Dog", key: 1), values: [:])
                 try changes.insert(ObjectID("Robot", key: 2), values: [:])
@@ -456,7 +456,7 @@ extension ConformanceCheck {
                     [Link(1, 1), Link(2, 1), Link(2, 3)], "all links")
             }
         },
-        linked("source", "The source of a link from one object is always that object, also from the other end.") {
+        linked("source", behavior: "The source of a link from one object is always that object, also from the other end.") {
             store in
             try store.change { changes in
                 try changes.add(Link(2, 7, order: 1), to: tracks)
@@ -477,7 +477,7 @@ extension ConformanceCheck {
         },
         linked(
             "grouped",
-            "The links of several objects come object by object, in the requested order, each as from that object alone."
+            behavior: "The links of several objects come object by object, in the requested order, each as from that object alone."
         ) { store in
             try store.change { changes in
                 for link in [Link(1, 1), Link(1, 2), Link(3, 3), Link(2, 1)] { try changes.add(link, to: tagged) }
@@ -550,7 +550,7 @@ extension ConformanceCheck {
                 try expectError(.closed, in: name) { _ = try cursor.next(into: &batch) }
             }
         },
-        linked("reopen", "Links and their places survive closing and opening.", reopening: true) { store in
+        linked("reopen", behavior: "Links and their places survive closing and opening.", reopening: true) { store in
             try expectEqual(
                 try store.view { try $0.allLinks(of: members) },
                 [Link(1, 2, order: -3, inverseOrder: .max), Link(1, 1, order: 0, inverseOrder: .min)], "the links")
@@ -561,7 +561,7 @@ extension ConformanceCheck {
     ///
     /// Their keys are 1 to 10.
     static func linked(
-        _ name: String, _ behavior: String, group: String = "links", reopening: Bool = false,
+        _ name: String, behavior: String, group: String = "links", reopening: Bool = false,
         _ body: @escaping @Sendable (any PersistentStore) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("\(group).\(name)", behavior) { bench in

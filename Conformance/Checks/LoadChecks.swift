@@ -399,7 +399,7 @@ extension ConformanceCheck {
                 try expectEqual(try snapshot.count(FetchRequest("Track")), 400, "the tracks")
                 try expectEqual(try snapshot.count(FetchRequest("Tag")), 1, "the objects of the other thread")
                 if let recorded = try snapshot.recordedTally() {
-                    try expectLater(recorded.generation, than: tally.generation, on: bench, "the generation")
+                    try expectLater(recorded.generation, than: tally.generation, on: bench, what: "the generation")
                 }
             }
             try expectEqual(try checkStore(store).map(\.message), [], "the findings")
@@ -513,7 +513,7 @@ extension ConformanceCheck {
             try expectEqual(tally.digest, try store.view { try $0.computeTally() }.digest, "the digest")
             let next = try store.change { $0.userMetadata["last"] = .bool(false) }
             try expectEqual(next.previousGeneration, generation, "the generation before the next commit")
-            try expectLater(next.generation, than: generation, on: bench, "the generation of the next commit")
+            try expectLater(next.generation, than: generation, on: bench, what: "the generation of the next commit")
         },
     ]
 

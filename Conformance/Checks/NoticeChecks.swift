@@ -10,7 +10,7 @@ extension ConformanceCheck {
         ConformanceCheck("notices.kinds", "A notice names what a commit inserted, updated, linked and deleted.") {
             bench in
             let store = try bench.create()
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             guard log.isExact else { return }
             let (first, second) = (ObjectID("Track", key: 1), ObjectID("Track", key: 2))
             let tag = ObjectID("Tag", key: 1)
@@ -47,7 +47,7 @@ extension ConformanceCheck {
             let store = try bench.create()
             let id = ObjectID("Track", key: 1)
             try store.change { try $0.insert(id, values: ["title": "one"]) }
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             // A store that neither reports commits nor records generations gives no notices.
             guard try log.isExact || store.currentGeneration() != nil else { return }
             try expectError(.conflict, in: "an update of a stale version") {
@@ -64,7 +64,7 @@ extension ConformanceCheck {
         ) {
             bench in
             let store = try bench.create()
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             guard log.isExact else { return }
             let inserted = try store.execute(
                 BatchInsertRequest(
@@ -89,7 +89,7 @@ extension ConformanceCheck {
             "notices.many-writers", "Notices of several writers come in the order of the commits, without a gap."
         ) { bench in
             let store = try bench.create()
-            let log = try NoticeLog(store, bench)
+            let log = try NoticeLog(store, bench: bench)
             let start = try store.currentGeneration()
             let writers = (0..<4).map { writer in
                 Background {
@@ -118,7 +118,7 @@ extension ConformanceCheck {
         ) { bench in
             let store = try bench.create()
             let other = try bench.open()
-            let log = try NoticeLog(other, bench)
+            let log = try NoticeLog(other, bench: bench)
             for key in Int64(1)...5 {
                 try store.change { try $0.insert(ObjectID("Track", key: key), values: ["title": "t"]) }
             }
@@ -136,7 +136,7 @@ extension ConformanceCheck {
             guard let signal = (store as? any CommitReportingStore)?.commitSignal, let watch = FileWatch(),
                 watch.add(signal.path) != nil
             else { return }
-            try expect(try NoticeLog(store, bench).isWatched, "a listener watches the signal")
+            try expect(try NoticeLog(store, bench: bench).isWatched, "a listener watches the signal")
             try store.change { try $0.insert(ObjectID("Track", key: 1), values: ["title": "one"]) }
             guard case .files? = watch.wait(milliseconds: 60_000) else {
                 throw Mismatch(expected: "the signal of a commit", actual: "none for a minute")
@@ -234,7 +234,7 @@ extension ConformanceCheck {
         try peer.ask(bench.command("create") + options)
         try peer.ask("commit 1")
         guard let store = try bench.openBesidePeer() else { return }
-        try body(peer, store, try NoticeLog(store, bench))
+        try body(peer, store, try NoticeLog(store, bench: bench))
     }
 }
 
@@ -246,7 +246,7 @@ private final class NoticeLog: Sendable {
     private let more = DispatchSemaphore(value: 0)
     private let source = Mutex<CommitSubscription?>(nil)
 
-    init(_ store: any PersistentStore, _ bench: Workbench) throws {
+    init(_ store: any PersistentStore, bench: Workbench) throws {
         isExact = store is any CommitReportingStore
         let door = try Store(store, registry: StoreRegistry([bench.type]))
         let (list, more) = (list, more)

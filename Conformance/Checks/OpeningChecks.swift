@@ -151,7 +151,7 @@ extension ConformanceCheck {
                     defer { try? cut.close() }
                     let found = try cut.contents()
                     let allowed = history.state(allowedFor: bytes)?.contents
-                    try expectWholeCommits(cut, found, on: bench, final: final, allowed: allowed)
+                    try expectWholeCommits(cut, found: found, on: bench, final: final, allowed: allowed)
                 } catch let error as StoreError {
                     try expect(
                         [.corrupted, .notAStore, .unsupportedVersion].contains(error.code),
@@ -469,7 +469,7 @@ extension ConformanceCheck {
 ///
 /// A store that opens must take a commit, which is present after reopening.
 private func expectWholeCommits(
-    _ cut: any PersistentStore, _ found: StoreContents, on bench: Workbench, final: StoreContents,
+    _ cut: any PersistentStore, found: StoreContents, on bench: Workbench, final: StoreContents,
     allowed: StoreContents?
 ) throws {
     if found.difference(from: final) != nil {

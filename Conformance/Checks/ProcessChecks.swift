@@ -13,7 +13,7 @@ extension ConformanceCheck {
             let peer = try bench.startPeer("create")
             for number in 1...12 { try peer.ask("commit \(number)") }
             try peer.kill()
-            try expectState(after: 12, try bench.open())
+            try expectState(after: 12, store: try bench.open())
         },
         ConformanceCheck(
             "processes.durable.mid-commit",
@@ -37,7 +37,7 @@ extension ConformanceCheck {
                 try expect(
                     found == last || found == last + 1, "the state after commit \(last) or \(last + 1)",
                     otherwise: "the one after \(found)")
-                try expectState(after: found, store)
+                try expectState(after: found, store: store)
                 try store.close()
                 last = found
             }
@@ -50,7 +50,7 @@ extension ConformanceCheck {
             for number in 1...3 { try peer.ask("commit \(number)") }
             try peer.ask("close")
             let store = try bench.open()
-            try expectState(after: 3, store)
+            try expectState(after: 3, store: store)
             for number in Int64(4)...6 { _ = try store.commit(try bench.transaction(number)) }
             try store.close()
             try peer.ask(bench.command("open"))
@@ -66,9 +66,9 @@ extension ConformanceCheck {
             try peer.ask("load 500")
             try peer.kill()
             let store = try bench.open()
-            try expectState(after: 3, store)
+            try expectState(after: 3, store: store)
             _ = try store.commit(try bench.transaction(4))
-            try expectState(after: 4, store)
+            try expectState(after: 4, store: store)
         },
         ConformanceCheck(
             "processes.shared-or-busy",
@@ -82,7 +82,7 @@ extension ConformanceCheck {
                 try expect(
                     bench.fixture.capabilities.contains(.multipleProcesses),
                     "a store of a type without capability 'multipleProcesses' is not opened twice")
-                try expectState(after: 1, store)
+                try expectState(after: 1, store: store)
                 try store.close()
             } catch let error as StoreError {
                 try expect(
@@ -91,7 +91,7 @@ extension ConformanceCheck {
             }
             try peer.ask("commit 2")
             try peer.ask("close")
-            try expectState(after: 2, try bench.open())
+            try expectState(after: 2, store: try bench.open())
         },
         ConformanceCheck(
             "processes.commits.seen",
@@ -104,7 +104,7 @@ extension ConformanceCheck {
                 _ = try store.commit(try bench.transaction(number))
                 try expectEqual(try peer.askNumber("number"), number, "the state in the other process")
                 try peer.ask("commit \(number + 1)")
-                try expectState(after: number + 1, store)
+                try expectState(after: number + 1, store: store)
             }
         },
         ConformanceCheck(
@@ -122,7 +122,7 @@ extension ConformanceCheck {
             for number in 9...16 { try peer.ask("commit \(number)") }
             try expectEqual(try StoreContents(of: mine), contents, "a snapshot while another process commits")
             try expectEqual(try peer.askNumber("held"), 1, "the snapshot of the other process afterwards")
-            try expectState(after: 16, store)
+            try expectState(after: 16, store: store)
         },
         ConformanceCheck(
             "processes.snapshots.reader-killed",
@@ -135,8 +135,8 @@ extension ConformanceCheck {
             try peer.ask("hold")
             try peer.kill()
             for number in Int64(2)...30 { _ = try store.commit(try bench.transaction(number)) }
-            try expectState(after: 30, store)
-            try expectState(after: 30, try bench.reopen(store))
+            try expectState(after: 30, store: store)
+            try expectState(after: 30, store: try bench.reopen(store))
         },
         ConformanceCheck(
             "processes.writers.wait",
@@ -167,7 +167,7 @@ extension ConformanceCheck {
             try peer.ask("load 500")
             try peer.kill()
             _ = try store.commit(try bench.transaction(2))
-            try expectState(after: 2, store)
+            try expectState(after: 2, store: store)
         },
         ConformanceCheck(
             "processes.conflict",
@@ -232,7 +232,7 @@ extension ConformanceCheck {
             }
             try peer.ask("commit 2")
             try peer.ask("close")
-            try expectState(after: 2, try bench.open())
+            try expectState(after: 2, store: try bench.open())
             try expectEqual(
                 try bench.open(name: "other").view { try $0.count(FetchRequest("Track")) }, 0,
                 "the content of the other store")
@@ -265,7 +265,7 @@ extension ConformanceCheck {
             try expectError(.noSpace, in: "creating a store") { try small.ask(bench.command("create", name: "none")) }
             try expect(bench.bytes(of: bench.location("none").path) == nil, "no file was created under the name")
             let store = try bench.open()
-            try expectState(after: number - 1, store)
+            try expectState(after: number - 1, store: store)
             _ = try store.commit(try bench.transaction(number))
         },
         ConformanceCheck(
@@ -287,7 +287,7 @@ extension ConformanceCheck {
             try expectError(.outOfResources, in: "creating") { try peer.ask(bench.command("create", name: "none")) }
             try expect(bench.bytes(of: bench.location("none").path) == nil, "no file was created under the name")
             try peer.kill()
-            try expectState(after: last, try bench.open())
+            try expectState(after: last, store: try bench.open())
         },
         ConformanceCheck(
             "processes.permissions",
@@ -320,13 +320,13 @@ extension ConformanceCheck {
             try manager.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bench.directory)
             try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.location().path)
             try expect(bench.bytes(of: bench.location().path) == before, "the file's bytes are the same")
-            try expectState(after: 1, try bench.open())
+            try expectState(after: 1, store: try bench.open())
         },
     ]
 }
 
 /// Fails unless the store has exactly the content of the transactions up to `number`.
-private func expectState(after number: Int64, _ store: any PersistentStore) throws {
+private func expectState(after number: Int64, store: any PersistentStore) throws {
     var state = CrashWorkload.State(model: store.model)
     try state.advance(to: number)
     try expectEqual(try store.contents(), state.contents, "the state after transaction \(number)")

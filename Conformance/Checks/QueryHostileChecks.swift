@@ -7,7 +7,7 @@ extension ConformanceCheck {
     static let hostileQueries: [ConformanceCheck] = [
         onOneRow(
             "refused",
-            "Meaningless requests are refused with their code before the first record, even if no object would be compared."
+            behavior: "Meaningless requests are refused with their code before the first record, even if no object would be compared."
         ) { snapshot in
             let table: [(String, StoreError.Code)] = [
                 ("nothing == 1", .unknownProperty), ("parent.nothing == 1", .unknownProperty),
@@ -25,7 +25,7 @@ extension ConformanceCheck {
             ]
             for (text, code) in table {
                 for text in [text, "FALSEPREDICATE AND \(text)", "NOT (TRUEPREDICATE OR \(text))"] {
-                    try expectRefused(text, code, "Node", snapshot)
+                    try expectRefused(text, code: code, entity: "Node", snapshot: snapshot)
                 }
             }
             // As expression trees, which no parser has checked.
@@ -51,7 +51,7 @@ extension ConformanceCheck {
                 }
             }
         },
-        onOneRow("nesting", "Predicates of any kind nest 200 levels deep and no deeper.") { snapshot in
+        onOneRow("nesting", behavior: "Predicates of any kind nest 200 levels deep and no deeper.") { snapshot in
             typealias P = FetchRequest.Predicate
             func nested(_ depth: Int, _ wrap: (P) -> P) -> P {
                 (1..<depth).reduce(.equal("name", to: "a")) { inner, _ in wrap(inner) }
@@ -91,7 +91,7 @@ extension ConformanceCheck {
                             .init(left: .path(of: subquery, ["@count"]), operator: .greater, right: .constant(0)))))
             }
         },
-        onOneRow("long-lists", "Lists of 10 000 values are searched. Lists of more than 100 000 are refused.") {
+        onOneRow("long-lists", behavior: "Lists of 10 000 values are searched. Lists of more than 100 000 are refused.") {
             snapshot in
             func list(_ count: Int64, _ make: (Int64) -> Value) -> FetchRequest.Expression {
                 .aggregate((0..<count).map { .constant(make($0)) })
@@ -118,24 +118,24 @@ extension ConformanceCheck {
             }
         },
         onOneRow(
-            "patterns", "Patterns have at most 4096 bytes. A match that would take too long fails with `timedOut`."
+            "patterns", behavior: "Patterns have at most 4096 bytes. A match that would take too long fails with `timedOut`."
         ) {
             snapshot in
-            func request(_ comparison: FetchRequest.Comparison.Operator, _ pattern: String) -> FetchRequest {
+            func request(_ comparison: FetchRequest.Comparison.Operator, pattern: String) -> FetchRequest {
                 FetchRequest("Indexed", where: .compare("str", using: comparison, with: .string(pattern)))
             }
             let long = String(repeating: "a", count: 4096)
             for comparison in [FetchRequest.Comparison.Operator.like, .matches] {
-                try expectEqual(try snapshot.keys(request(comparison, long)), [], "a pattern of 4096 bytes")
+                try expectEqual(try snapshot.keys(request(comparison, pattern: long)), [], "a pattern of 4096 bytes")
                 try expectError(.limitExceeded, in: "a pattern of 4097 bytes") {
-                    _ = try snapshot.keys(request(comparison, long + "a"))
+                    _ = try snapshot.keys(request(comparison, pattern: long + "a"))
                 }
             }
             // No backtracking: 2000 stars against 4000 letters would never end.
             let stars = String(repeating: "*a", count: 1000) + "*b"
-            try expectEqual(try snapshot.keys(request(.like, stars)), [], "many stars")
+            try expectEqual(try snapshot.keys(request(.like, pattern: stars)), [], "many stars")
             try expectError(.timedOut, in: "a regular expression that backtracks for ever") {
-                _ = try snapshot.keys(request(.matches, "(a+)+$"))
+                _ = try snapshot.keys(request(.matches, pattern: "(a+)+$"))
             }
             try expectError(.limitExceeded, in: "a predicate of more than a mebibyte of text") {
                 let text = #"str == "\#(String(repeating: "x", count: 1 << 20))""#
@@ -158,7 +158,7 @@ extension ConformanceCheck {
                     try changes.insert(ObjectID("Indexed", key: Int64(objects.count)), values: values)
                 }
             }
-            let graph = PlainFetch(try PlainGraph(model: store.model, objects))
+            let graph = PlainFetch(try PlainGraph(model: store.model, list: objects))
             try store.view { snapshot in
                 for (index, text) in texts.enumerated() {
                     for comparison in FetchRequest.Comparison.Operator.allCases {
@@ -220,7 +220,7 @@ extension ConformanceCheck {
 
     /// Creates a check on a node, and on three objects of `Indexed`, two of them with text.
     private static func onOneRow(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("queries.hostile.\(name)", behavior) { bench in
             let store = try bench.create()

@@ -13,8 +13,8 @@ extension ConformanceCheck {
             try sample.view { snapshot in
                 for entity in sample.model.entities {
                     try expectSame(
-                        try snapshot.objects(of: entity.name), sample.objects(of: entity),
-                        "the objects of \(entity.name)")
+                        try snapshot.objects(of: entity.name), expected: sample.objects(of: entity),
+                        what: "the objects of \(entity.name)")
                 }
             }
         },
@@ -26,7 +26,7 @@ extension ConformanceCheck {
                     for key in [1, 2, 3, last / 2, last - 1, last, last + 1, Int64.max] where key > 0 {
                         try expectSame(
                             try snapshot.objects(of: root.name, after: ObjectID(root.name, key: key)),
-                            objects.filter { $0.id.key > key }, "the objects of \(root.name) after \(key)")
+                            expected: objects.filter { $0.id.key > key }, what: "the objects of \(root.name) after \(key)")
                     }
                 }
             }
@@ -42,7 +42,7 @@ extension ConformanceCheck {
                         try snapshot.records(of: entity.name, after: nil), try snapshot.records(with: ids),
                         try snapshot.fetch(FetchRequest(entity.name)),
                     ]
-                    for cursor in cursors { try expectBatches(of: cursor, sample, ids) }
+                    for cursor in cursors { try expectBatches(of: cursor, sample: sample, ids: ids) }
                 }
                 for relationship in sample.model.linkRelationships {
                     let cursor = try snapshot.links(of: relationship.name, after: nil)
@@ -72,7 +72,7 @@ extension ConformanceCheck {
                     var ids = wanted.map { ObjectID(entity.name, key: $0.id.key) }
                     ids.insert(ObjectID(entity.name, key: missing), at: ids.count / 2)
                     try expectSame(
-                        try snapshot.objects(with: ids), wanted, "the objects of \(entity.name) by their IDs")
+                        try snapshot.objects(with: ids), expected: wanted, what: "the objects of \(entity.name) by their IDs")
                     for id in ids {
                         try expectEqual(
                             try snapshot.object(id)?.id.key, id.key == missing ? nil : id.key,
@@ -81,14 +81,14 @@ extension ConformanceCheck {
                     let strangers = try sample.objects(of: sample.model.entities[entity.root])
                         .filter { try !entity.includes(sample.entity(of: $0).number) }
                     try expectSame(
-                        try snapshot.objects(with: strangers.map { ObjectID(entity.name, key: $0.id.key) }), [],
-                        "objects of other entities, asked for as \(entity.name)")
+                        try snapshot.objects(with: strangers.map { ObjectID(entity.name, key: $0.id.key) }), expected: [],
+                        what: "objects of other entities, asked for as \(entity.name)")
                     for stranger in strangers {
                         let found = try snapshot.object(ObjectID(entity.name, key: stranger.id.key))
                         try expect(found == nil, "\(stranger.id) is no \(entity.name)")
                     }
                 }
-                try expectSame(try snapshot.objects(with: []), [], "the objects of no IDs")
+                try expectSame(try snapshot.objects(with: []), expected: [], what: "the objects of no IDs")
             }
         },
         reading(
@@ -143,15 +143,15 @@ extension ConformanceCheck {
                                 comparison == .isIn
                                 ? .isIn(attribute.name, values: [constant, values[values.count / 3]])
                                 : .compare(attribute.name, using: comparison, with: constant)
-                            try sample.compare(FetchRequest(entity.name, where: predicate), snapshot)
+                            try sample.compare(FetchRequest(entity.name, where: predicate), snapshot: snapshot)
                             guard constant == middle else { continue }
-                            try sample.compare(FetchRequest(entity.name, where: !predicate, limit: 20), snapshot)
+                            try sample.compare(FetchRequest(entity.name, where: !predicate, limit: 20), snapshot: snapshot)
                         }
                     }
                 }
                 for entity in sample.model.entities {
-                    try sample.compare(FetchRequest(entity.name).with { $0.includesSubentities = false }, snapshot)
-                    try sample.compare(FetchRequest(entity.name, where: .constant(false)), snapshot)
+                    try sample.compare(FetchRequest(entity.name).with { $0.includesSubentities = false }, snapshot: snapshot)
+                    try sample.compare(FetchRequest(entity.name, where: .constant(false)), snapshot: snapshot)
                 }
             }
         },
@@ -164,17 +164,17 @@ extension ConformanceCheck {
                 where sample.operators(for: attribute.type).contains(.less) {
                     for isAscending in [true, false] {
                         let order = [FetchRequest.SortDescriptor(attribute.name, ascending: isAscending)]
-                        try sample.compare(FetchRequest(entity.name, sortedBy: order), snapshot)
+                        try sample.compare(FetchRequest(entity.name, sortedBy: order), snapshot: snapshot)
                         try sample.compare(
                             FetchRequest(
                                 entity.name, where: .isNotNull(attribute.name), sortedBy: order, limit: 7, offset: 3),
-                            snapshot)
+                            snapshot: snapshot)
                     }
                     if let other = entity.attributes.last(where: { sample.operators(for: $0.type).contains(.less) }) {
                         try sample.compare(
                             FetchRequest(
                                 entity.name, sortedBy: [.init(attribute.name, ascending: false), .init(other.name)],
-                                limit: 50), snapshot)
+                                limit: 50), snapshot: snapshot)
                     }
                 }
             }
@@ -195,7 +195,7 @@ extension ConformanceCheck {
                         .equal(name, to: one) || .equal(name, to: other), .notEqual(name, to: one) && .isNotNull(name),
                         !(.equal(name, to: one) || .isNull(name)),
                     ] {
-                        try sample.compare(FetchRequest(entity.name, where: predicate), snapshot)
+                        try sample.compare(FetchRequest(entity.name, where: predicate), snapshot: snapshot)
                     }
                 }
             }
@@ -289,7 +289,7 @@ extension ConformanceCheck {
                 }
                 for (root, objects) in zip(roots + roots, read) {
                     try expectSame(
-                        objects, sample.objects(of: root), "the objects of \(root.name), read by alternating cursors")
+                        objects, expected: sample.objects(of: root), what: "the objects of \(root.name), read by alternating cursors")
                 }
             }
             for reader in readers {
@@ -374,7 +374,7 @@ extension ConformanceCheck {
         }
     }
 
-    private static func expectBatches(of cursor: any RecordCursor, _ sample: OpenSample, _ ids: [ObjectID]) throws {
+    private static func expectBatches(of cursor: any RecordCursor, sample: OpenSample, ids: [ObjectID]) throws {
         var read: [ObjectID] = []
         var batch = RecordBatch(model: sample.model)
         while true {
@@ -393,7 +393,7 @@ extension ConformanceCheck {
     }
 
     /// Fails unless both lists have the same objects in the same order, byte for byte.
-    private static func expectSame(_ actual: [StoredObject], _ expected: [StoredObject], _ what: String) throws {
+    private static func expectSame(_ actual: [StoredObject], expected: [StoredObject], what: String) throws {
         var (mine, theirs) = (StoreContents(), StoreContents())
         (mine.objects[0], theirs.objects[0]) = (actual, expected)
         try expectEqual(mine, theirs, what)

@@ -8,7 +8,7 @@ extension ConformanceCheck {
     static let rows: [ConformanceCheck] = [
         rows(
             "columns",
-            "Rows have the requested columns, also through to-one relationships. Without a request they have every attribute."
+            behavior: "Rows have the requested columns, also through to-one relationships. Without a request they have every attribute."
         ) { check in
             try check.expect(
                 [
@@ -49,7 +49,7 @@ extension ConformanceCheck {
         },
         rows(
             "aggregates",
-            "Aggregates without groups give one row, even without objects. Sums of integers and decimals are exact."
+            behavior: "Aggregates without groups give one row, even without objects. Sums of integers and decimals are exact."
         ) {
             check in
             let columns: [FetchRequest.FetchedProperty] = [
@@ -103,7 +103,7 @@ extension ConformanceCheck {
         },
         rows(
             "groups",
-            "Objects with equal values form one group, in the order of the first object. Conditions and orders name columns."
+            behavior: "Objects with equal values form one group, in the order of the first object. Conditions and orders name columns."
         ) {
             check in
             let count = FetchRequest.FetchedProperty("n", expression: .function(.count, [.evaluatedObject]))
@@ -136,7 +136,7 @@ extension ConformanceCheck {
                         .init(left: .function(.maximum, [.keyPath(["i64"])]), operator: .equal, right: .constant(3)))
             }
         },
-        rows("errors", "Meaningless requests for rows are refused before the first row.") { check in
+        rows("errors", behavior: "Meaningless requests for rows are refused before the first row.") { check in
             let sum = FetchRequest.FetchedProperty("sum", expression: .function(.sum, [.keyPath(["i64"])]))
             let cases: [(StoreError.Code, String, (inout RowRequest) -> Void)] = [
                 (.unknownProperty, "i46", { $0.propertiesToFetch = ["i46"] }),
@@ -168,7 +168,7 @@ extension ConformanceCheck {
         },
         rows(
             "ids",
-            "The IDs of a request are those of its objects, with their own entities, in its order and window, with or without an index."
+            behavior: "The IDs of a request are those of its objects, with their own entities, in its order and window, with or without an index."
         ) { check in
             let owner = FetchRequest.Predicate.equal("owner", to: .objectID(ObjectID("Dog", key: 1)))
             let predicates: [FetchRequest.Predicate?] = [
@@ -294,7 +294,7 @@ extension ConformanceCheck {
 
     /// Creates a check on five objects of `Indexed`, two with the same owner.
     private static func rows(
-        _ name: String, _ behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
+        _ name: String, behavior: String, _ body: @escaping @Sendable (RowCheck) throws -> Void
     ) -> ConformanceCheck {
         ConformanceCheck("rows.\(name)", behavior) { bench in
             let store = try bench.create()

@@ -162,7 +162,7 @@ extension ConformanceCheck {
             _ = try records.next(into: &batch)
             snapshot.close()
             snapshot.close()
-            try expectClosed(snapshot, records, links)
+            try expectClosed(snapshot, records: records, links: links)
             try expectEqual(try store.view { try $0.count(FetchRequest("Track")) }, 3000, "the store is still usable")
         },
         ConformanceCheck("snapshots.let-go", "A snapshot that is deallocated without closing does not block the store.")
@@ -416,7 +416,7 @@ extension ConformanceCheck {
     }
 
     /// Fails unless every call throws `closed`.
-    static func expectClosed(_ snapshot: any StoreSnapshot, _ records: any RecordCursor, _ links: any LinkCursor) throws
+    static func expectClosed(_ snapshot: any StoreSnapshot, records: any RecordCursor, links: any LinkCursor) throws
     {
         let tagged = RelationshipName("Tag", name: "tagged")
         try expectError(.closed, in: "recordedTally()") { _ = try snapshot.recordedTally() }

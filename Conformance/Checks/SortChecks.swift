@@ -61,7 +61,7 @@ extension ConformanceCheck {
         ConformanceCheck(
             "fetch.sort.folded", "Text sorts without case and diacritics on request, by the rules of Unicode."
         ) { bench in
-            try texts(bench, ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
+            try texts(bench, texts: ["b", "É", "e", "E", "\u{1E}", "ẞ", "ss", "a", nil, "\u{C5}", "z"]) { keys in
                 // é e E fold to the same, so the key decides.
                 try expectEqual(
                     try keys([.caseInsensitive, .diacriticInsensitive]), [9, 5, 8, 10, 1, 2, 3, 4, 6, 7, 11],
@@ -84,7 +84,7 @@ extension ConformanceCheck {
             ]
             // The same objects in another order of keys.
             let order = sorted.indices.map { $0 * 4 % sorted.count }
-            try texts(bench, order.map { sorted[$0] }) { keys in
+            try texts(bench, texts: order.map { sorted[$0] }) { keys in
                 let found = try keys(.localized).map { sorted[order[Int($0) - 1]] }
                 let expected: [String?] = [
                     nil, "", "01", "1", "2a", "10", "10b", "File 2", "file 2", "file 010", "file 10", "résumé",
@@ -119,7 +119,7 @@ extension ConformanceCheck {
     ///
     /// `body` gets a function that returns the keys in an order with options.
     private static func texts(
-        _ bench: Workbench, _ texts: [String?],
+        _ bench: Workbench, texts: [String?],
         _ body: ((FetchRequest.Comparison.Options) throws -> [Int64]) throws -> Void
     ) throws {
         let store = try bench.create()

@@ -6,7 +6,7 @@ final class FaultyBulkLoader: BulkLoader {
     private let fault: FaultyStoreType.Fault
     private let memory: Mutex<FaultyStore.Memory>
 
-    init(_ base: any BulkLoader, _ fault: FaultyStoreType.Fault, _ memory: Mutex<FaultyStore.Memory>) {
+    init(_ base: any BulkLoader, fault: FaultyStoreType.Fault, memory: Mutex<FaultyStore.Memory>) {
         (self.base, self.fault, self.memory) = (base, fault, memory)
     }
 

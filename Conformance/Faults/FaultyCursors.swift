@@ -23,7 +23,7 @@ final class TieReversingCursor: RecordCursor {
     private let base: any RecordCursor
     private let keys: [[String]]
 
-    init(_ base: any RecordCursor, _ request: FetchRequest) {
+    init(_ base: any RecordCursor, request: FetchRequest) {
         self.base = base
         keys = request.sortDescriptors.map { $0.key.split(separator: ".").map(String.init) }
     }
@@ -92,7 +92,7 @@ final class ChainedRecordCursor: RecordCursor {
     private var unfinished: RecordBatch
 
     init(
-        _ base: any RecordCursor, _ batches: [RecordBatch], of entity: ManagedObjectModel.Entity, after id: ObjectID?,
+        _ base: any RecordCursor, batches: [RecordBatch], of entity: ManagedObjectModel.Entity, after id: ObjectID?,
         in model: ManagedObjectModel
     ) {
         self.base = base
@@ -119,7 +119,7 @@ final class FaultyLinkCursor: LinkCursor {
     private let base: any LinkCursor
     private let fault: FaultyStoreType.Fault
 
-    init(_ base: any LinkCursor, _ fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
+    init(_ base: any LinkCursor, fault: FaultyStoreType.Fault) { (self.base, self.fault) = (base, fault) }
 
     func next(into batch: inout LinkBatch) throws(StoreError) -> Bool {
         guard try base.next(into: &batch) else { return false }

@@ -12,7 +12,7 @@ final class FaultyReportingStore: CommitReportingStore, StructureCheckingStore, 
     private let number: Int
     let isReadOnly: Bool
 
-    init(_ base: any CommitReportingStore, _ fault: FaultyStoreType.Fault) {
+    init(_ base: any CommitReportingStore, fault: FaultyStoreType.Fault) {
         (self.base, self.fault, isReadOnly) = (base, fault, base.isReadOnly)
         // The feed of the sound store retains the relay. This store, which ends the relay, is not
         // retained.
@@ -93,14 +93,14 @@ private final class FaultyNotices: Sendable {
 
     /// Passes on a notice.
     func pass(_ notice: SaveNotice) {
-        guard let (previous, altered) = state.withLock({ altered(notice, &$0) }) else { return }
+        guard let (previous, altered) = state.withLock({ altered(notice, state: &$0) }) else { return }
         let number = feed.beginCommit()
         feed.endCommit(
             number, generations: (previous, notice.generation), of: notice.store, origin: nil, notice: altered)
     }
 
     /// Returns the generation before the commits and their notice, or nil for a lost notice.
-    private func altered(_ notice: SaveNotice, _ state: inout State) -> (Generation, SaveNotice)? {
+    private func altered(_ notice: SaveNotice, state: inout State) -> (Generation, SaveNotice)? {
         state.count += 1
         let previous = state.lost ?? notice.previousGeneration
         state.lost = nil

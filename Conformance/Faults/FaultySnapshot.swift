@@ -10,8 +10,8 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
     private var isClosed = false
 
     init(
-        _ own: any StoreSnapshot, of store: any PersistentStore, _ fault: FaultyStoreType.Fault,
-        _ memory: FaultyStore.Memory
+        _ own: any StoreSnapshot, of store: any PersistentStore, fault: FaultyStoreType.Fault,
+        memory: FaultyStore.Memory
     ) {
         (self.own, self.store, self.fault, self.memory) = (own, store, fault, memory)
     }
@@ -57,7 +57,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         if fault == .acceptsForeignTokens, try request.token?.storeUUID != store.metadata().storeUUID {
             request.token = nil
         }
-        return FaultyHistoryCursor(try base.historyCursor(request), fault)
+        return FaultyHistoryCursor(try base.historyCursor(request), fault: fault)
     }
 
     func userMetadata() throws(StoreError) -> [String: MetadataValue] { try base.userMetadata() }
@@ -90,7 +90,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
             }
         case .showsUnfinishedLoads:
             return ChainedRecordCursor(
-                cursor, memory.unfinished, of: try model.requireEntity(entity), after: id, in: model)
+                cursor, batches: memory.unfinished, of: try model.requireEntity(entity), after: id, in: model)
         default: return altered(cursor)
         }
     }
@@ -120,11 +120,11 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
     }
 
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
-        FaultyLinkCursor(try base.links(of: relationship, after: link), fault)
+        FaultyLinkCursor(try base.links(of: relationship, after: link), fault: fault)
     }
 
     func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
-        FaultyLinkCursor(try base.links(of: relationship, from: id), fault)
+        FaultyLinkCursor(try base.links(of: relationship, from: id), fault: fault)
     }
 
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
@@ -132,7 +132,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         if fault == .ignoresOrder { request.sortDescriptors = [] }
         if fault == .ignoresLimit, request.fetchLimit ?? 0 >= 0 { request.fetchLimit = nil }
         if fault == .breaksTiesBackwards, !request.sortDescriptors.isEmpty {
-            return TieReversingCursor(try base.fetch(request), request)
+            return TieReversingCursor(try base.fetch(request), request: request)
         }
         return altered(try base.fetch(request))
     }
@@ -147,7 +147,7 @@ final class FaultySnapshot: ExplainingSnapshot, GroupedLinkSnapshot, IDListingSn
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
         let ids = fault == .ordersLinkOwners ? ids.sorted { $0.key < $1.key } : ids
-        return FaultyLinkCursor(try base.links(of: relationship.name, from: ids), fault)
+        return FaultyLinkCursor(try base.links(of: relationship.name, from: ids), fault: fault)
     }
 
     func appendIDs(of request: CheckedFetchRequest, to ids: inout [ObjectID]) throws(StoreError) {

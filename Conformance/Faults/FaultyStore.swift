@@ -25,7 +25,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     private let memory: Mutex<Memory> = Mutex(Memory())
     let isReadOnly: Bool
 
-    init(_ base: any PersistentStore, _ fault: FaultyStoreType.Fault, isReadOnly: Bool, isReopened: Bool) {
+    init(_ base: any PersistentStore, fault: FaultyStoreType.Fault, isReadOnly: Bool, isReopened: Bool) {
         self.base = base
         self.fault = fault
         self.isReadOnly = isReadOnly
@@ -58,7 +58,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     func snapshot() throws(StoreError) -> any StoreSnapshot {
-        FaultySnapshot(try base.snapshot(), of: base, fault, memory.withLock { $0 })
+        FaultySnapshot(try base.snapshot(), of: base, fault: fault, memory: memory.withLock { $0 })
     }
 
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
@@ -67,7 +67,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
             return LateBulkLoader { () throws(StoreError) in try base.bulkLoader(options) }
         }
         let loader = try base.bulkLoader(fault == .forgetsLoadedKeys ? BulkLoadOptions() : options)
-        return FaultyBulkLoader(loader, fault, memory)
+        return FaultyBulkLoader(loader, fault: fault, memory: memory)
     }
 
     func close() throws(StoreError) {
@@ -133,7 +133,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         do throws(StoreError) {
             receipt = try base.commit(changes)
         } catch {
-            receipt = try receiptAfter(error, changes)
+            receipt = try receiptAfter(error, changes: changes)
         }
         if fault == .leavesLinks { try putBack(links) }
         if fault == .losesLastCommit { memory.withLock { $0.lastInserts = changes.inserts.ids } }
@@ -182,7 +182,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     /// Returns a receipt for a refused change set, or throws its error, as the fault requires.
-    private func receiptAfter(_ error: StoreError, _ changes: ChangeSet) throws(StoreError) -> CommitReceipt {
+    private func receiptAfter(_ error: StoreError, changes: ChangeSet) throws(StoreError) -> CommitReceipt {
         switch fault {
         case .writesHalf:
             var half = ChangeSet(model: model)
@@ -202,7 +202,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
         case .namesNoMissingObject where error.code == .objectNotFound:
             throw error.with { $0.missingObjects = [] }
         case .admitsTakenValues where error.code == .constraintViolation:
-            return try admit(changes, error.violations)
+            return try admit(changes, violations: error.violations)
         default: break
         }
         throw error
@@ -255,7 +255,7 @@ final class FaultyStore: StructureCheckingStore, IntegrityCheckingStore, NoticeG
     }
 
     /// Writes the rejected objects without the values in use, and remembers their intended values.
-    private func admit(_ changes: ChangeSet, _ violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
+    private func admit(_ changes: ChangeSet, violations: [ConstraintViolation]) throws(StoreError) -> CommitReceipt {
         var plain = changes
         var admitted: [ObjectID: Record] = [:]
         func withoutTaken(_ batch: RecordBatch, raisingBy step: UInt32) throws(StoreError) -> RecordBatch {

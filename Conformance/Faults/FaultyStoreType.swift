@@ -51,9 +51,9 @@ package struct FaultyStoreType: CompactingStoreType, ModelMatchingStoreType {
 
     private func faulty(_ store: any PersistentStore, isReadOnly: Bool, isReopened: Bool) -> any PersistentStore {
         if fault.neededAbility != nil, let store = store as? any CommitReportingStore {
-            return FaultyReportingStore(store, fault)
+            return FaultyReportingStore(store, fault: fault)
         }
-        return FaultyStore(store, fault, isReadOnly: isReadOnly, isReopened: isReopened)
+        return FaultyStore(store, fault: fault, isReadOnly: isReadOnly, isReopened: isReopened)
     }
 
     /// Calls the sound type.

@@ -54,7 +54,7 @@ public enum LockStep {
         var failure: LockStepReplay.Failure?
         do throws(StoreError) {
             let model = try ConformanceModel.standard(for: fixtures)
-            var replay = LockStepReplay(on: fixtures, model)
+            var replay = LockStepReplay(on: fixtures, model: model)
             defer { replay.discard() }
             var generator = LockStepGenerator(seed: seed)
             while failure == nil, operations.count < operationCount {
@@ -72,7 +72,7 @@ public enum LockStep {
         guard let failure else { return summary }
         var shrinker = LockStepShrinker(
             on: fixtures[failure.lane], deadline: ContinuousClock.now + .seconds(shrinkingSeconds))
-        let shortest = shrinker.shrink(operations, failure)
+        let shortest = shrinker.shrink(operations, failure: failure)
         throw LockStepFailure(
             seed: seed, operationNumber: operations.count, failure: shortest.failure.failure,
             operations: shortest.operations, swiftCode: LockStepCode.text(shortest.operations))
@@ -148,7 +148,7 @@ struct LockStepReplay {
     /// of digests and find few more differences.
     private static let writesBetweenContents = 50
 
-    init(on fixtures: [StoreFixture], _ model: ManagedObjectModel) {
+    init(on fixtures: [StoreFixture], model: ManagedObjectModel) {
         self.fixtures = fixtures
         self.model = LockStepModel(model)
     }
@@ -163,7 +163,7 @@ struct LockStepReplay {
         do throws(StoreError) {
             step = try model.step(operation)
         } catch {
-            return failed(0, Mismatch(expected: "an operation of the model", actual: "\(error)"))
+            return failed(0, error: Mismatch(expected: "an operation of the model", actual: "\(error)"))
         }
         report(step)
         var digest: StoreDigest?
@@ -176,7 +176,7 @@ struct LockStepReplay {
         default: break
         }
         return each { lane in
-            try lane.perform(step, model.reference, digest)
+            try lane.perform(step, reference: model.reference, digest: digest)
             if compares { try lane.compareContents(model.reference) }
         }
     }
@@ -196,19 +196,19 @@ struct LockStepReplay {
     private mutating func makeLanes() -> Failure? {
         guard lanes.isEmpty else { return nil }
         for (number, fixture) in fixtures.enumerated() {
-            do { lanes.append(try LockStepLane(fixture)) } catch { return failed(number, error) }
+            do { lanes.append(try LockStepLane(fixture)) } catch { return failed(number, error: error) }
         }
         return nil
     }
 
     private func each(_ body: (LockStepLane) throws -> Void) -> Failure? {
         for (number, lane) in lanes.enumerated() {
-            do { try body(lane) } catch { return failed(number, error) }
+            do { try body(lane) } catch { return failed(number, error: error) }
         }
         return nil
     }
 
-    private func failed(_ lane: Int, _ error: any Error) -> Failure {
+    private func failed(_ lane: Int, error: any Error) -> Failure {
         let mismatch = error as? Mismatch ?? Mismatch(expected: "no error", actual: "\(error)")
         return Failure(
             lane: lane, index: index,
@@ -221,7 +221,7 @@ struct LockStepReplay {
         of operations: [LockStepOperation], on fixtures: [StoreFixture], comparingAll: Bool
     ) -> Failure? {
         guard let model = try? ConformanceModel.standard(for: fixtures) else { return nil }
-        var replay = LockStepReplay(on: fixtures, model)
+        var replay = LockStepReplay(on: fixtures, model: model)
         defer { replay.discard() }
         for operation in operations {
             if let failure = replay.perform(operation, comparingAll: comparingAll) { return failure }

@@ -50,17 +50,17 @@ struct LockStepModel {
             return .change(operation, version: 1)
         case .update(let id, let values, let isStale):
             guard touched.insert(id).inserted else { return .nothing }
-            let version = version(of: id, isStale)
+            let version = version(of: id, isStale: isStale)
             try changes.update(id, version: version, values: values)
             return .change(operation, version: version)
         case .delete(let id, let isStale):
             guard touched.insert(id).inserted else { return .nothing }
-            let version = version(of: id, isStale)
+            let version = version(of: id, isStale: isStale)
             changes.delete(id, version: version)
             return .change(operation, version: version)
         case .requireUnchanged(let id, let isStale):
             guard touched.insert(id).inserted else { return .nothing }
-            let version = version(of: id, isStale)
+            let version = version(of: id, isStale: isStale)
             changes.unchanged.append(.init(id, version: version))
             return .change(operation, version: version)
         case .requireExisting(let id):
@@ -128,7 +128,7 @@ struct LockStepModel {
         }
     }
 
-    private func version(of id: ObjectID, _ isStale: Bool) -> UInt32 {
+    private func version(of id: ObjectID, isStale: Bool) -> UInt32 {
         (reference.record(id)?.version ?? 1) &+ (isStale ? 1 : 0)
     }
 
@@ -151,8 +151,8 @@ struct LockStepModel {
             let relationship = model.relationships[batch.relationship]
             var seen: Set<[Int64]> = []
             let links = batch.links.filter { link in
-                isThere(link.source, relationship.source, changes.inserts)
-                    && isThere(link.target, relationship.destination, changes.inserts)
+                isThere(link.source, entity: relationship.source, inserts: changes.inserts)
+                    && isThere(link.target, entity: relationship.destination, inserts: changes.inserts)
                     && !reference.hasLink(link, of: batch.relationship)
                     && seen.insert([link.source, link.target]).inserted
             }
@@ -161,7 +161,7 @@ struct LockStepModel {
         return result
     }
 
-    private func isThere(_ key: Int64, _ entity: Int, _ inserts: RecordBatch) -> Bool {
+    private func isThere(_ key: Int64, entity: Int, inserts: RecordBatch) -> Bool {
         let entity = model.entities[entity]
         return !reference.records(with: [ObjectID(entity.name, key: key)]).isEmpty
             || (0..<inserts.count).contains {

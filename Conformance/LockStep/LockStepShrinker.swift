@@ -29,7 +29,7 @@ struct LockStepShrinker {
 
     /// Returns the shortest failing sequence found, or the given one if it does not fail again on
     /// its store alone.
-    mutating func shrink(_ operations: [LockStepOperation], _ failure: LockStepReplay.Failure) -> Result {
+    mutating func shrink(_ operations: [LockStepOperation], failure: LockStepReplay.Failure) -> Result {
         best = Result(operations: operations, failure: failure)
         takeTheEnd(of: operations)
         guard kind != nil || accepts(operations) else { return best }
@@ -163,7 +163,7 @@ extension LockStepOperation {
             default: value
             }
         }
-        func changed(_ link: Link, _ name: RelationshipName) -> Link {
+        func changed(_ link: Link, name: RelationshipName) -> Link {
             guard let relationship = try? model.requireRelationship(name) else { return link }
             var link = link
             link.source = change(model.entities[relationship.source].root, link.source)
@@ -177,8 +177,8 @@ extension LockStepOperation {
         case .delete(let id, let isStale): return .delete(changed(id), isStale: isStale)
         case .requireUnchanged(let id, let isStale): return .requireUnchanged(changed(id), isStale: isStale)
         case .requireExisting(let id): return .requireExisting(changed(id))
-        case .link(let link, let name): return .link(changed(link, name), name)
-        case .unlink(let link, let name): return .unlink(changed(link, name), name)
+        case .link(let link, let name): return .link(changed(link, name: name), name)
+        case .unlink(let link, let name): return .unlink(changed(link, name: name), name)
         case .scan(let entity, let key):
             return .scan(entity, after: key.map { change(model.entity(entity)?.root ?? -1, $0) })
         case .read(let ids): return .read(ids.map { changed($0) })
@@ -215,14 +215,14 @@ extension Value {
     /// Simpler values of the same kind; every chain of them ends.
     fileprivate var simpler: [Value] {
         switch self {
-        case .int(let number): Self.simpler(number == 0, number == 1, .int(0), .int(1))
+        case .int(let number): Self.simpler(number == 0, isOne: number == 1, zero: .int(0), one: .int(1))
         case .double(let number):
-            Self.simpler(number.bitPattern == 0, number == 1, .double(0), .double(1))
-        case .decimal(let number): Self.simpler(number.isZero, number == 1, .decimal(0), .decimal(1))
+            Self.simpler(number.bitPattern == 0, isOne: number == 1, zero: .double(0), one: .double(1))
+        case .decimal(let number): Self.simpler(number.isZero, isOne: number == 1, zero: .decimal(0), one: .decimal(1))
         case .date(let date):
             Self.simpler(
-                date.timeIntervalSinceReferenceDate.bitPattern == 0, date.timeIntervalSinceReferenceDate == 1,
-                .date(Date(timeIntervalSinceReferenceDate: 0)), .date(Date(timeIntervalSinceReferenceDate: 1)))
+                date.timeIntervalSinceReferenceDate.bitPattern == 0, isOne: date.timeIntervalSinceReferenceDate == 1,
+                zero: .date(Date(timeIntervalSinceReferenceDate: 0)), one: .date(Date(timeIntervalSinceReferenceDate: 1)))
         case .string(let text): Self.shorter(text).map { .string($0) }
         case .uri(let text): Self.shorter(text).map { .uri($0) }
         case .data(let data):
@@ -232,7 +232,7 @@ extension Value {
         }
     }
 
-    private static func simpler(_ isZero: Bool, _ isOne: Bool, _ zero: Value, _ one: Value) -> [Value] {
+    private static func simpler(_ isZero: Bool, isOne: Bool, zero: Value, one: Value) -> [Value] {
         isZero ? [] : (isOne ? [zero] : [zero, one])
     }
 

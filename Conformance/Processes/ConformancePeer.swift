@@ -57,31 +57,31 @@ public final class ConformancePeer {
         case "held":
             guard let held else { throw Self.misuse("no snapshot is held") }
             return ["\(try number(in: held, closing: false))"]
-        case "commit": try commit(try integer(arguments, 0))
+        case "commit": try commit(try integer(arguments, index: 0))
         case "commits":
             // Until the process is killed.
-            for number in try integer(arguments, 0)... {
+            for number in try integer(arguments, index: 0)... {
                 try commit(number)
                 try answer("acked \(number)")
             }
         case "update":
-            let id = ObjectID("Track", key: try integer(arguments, 0))
+            let id = ObjectID("Track", key: try integer(arguments, index: 0))
             var changes = ChangeSet(model: try opened().model)
             try changes.update(
-                id, version: UInt32(clamping: try integer(arguments, 1)), values: ["title": "the peer's"])
+                id, version: UInt32(clamping: try integer(arguments, index: 1)), values: ["title": "the peer's"])
             _ = try opened().commit(changes)
         case "import":
             // Until the process is killed.
-            try importTracks(from: try integer(arguments, 0), by: try integer(arguments, 1))
+            try importTracks(from: try integer(arguments, index: 0), by: try integer(arguments, index: 1))
         case "reserve":
-            let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, 0)), for: "Track")
+            let keys = try opened().reserveKeys(Int(clamping: try integer(arguments, index: 0)), for: "Track")
             return ["\(keys.lowerBound)", "\(keys.upperBound)"]
-        case "load": try load(try integer(arguments, 0))
+        case "load": try load(try integer(arguments, index: 0))
         case "finish":
             guard let loader else { throw Self.misuse("no load is under way") }
             _ = try loader.finish()
             self.loader = nil
-        case "limit-file-size": try ProcessCalls.limitFileSize(to: try integer(arguments, 0))
+        case "limit-file-size": try ProcessCalls.limitFileSize(to: try integer(arguments, index: 0))
         case "limit-open-files": try ProcessCalls.forbidOpeningFiles()
         case "drop-privileges": try ProcessCalls.dropPrivileges()
         case "close":
@@ -165,7 +165,7 @@ public final class ConformancePeer {
         return try CrashWorkload.number(in: snapshot) ?? -1
     }
 
-    private func integer(_ words: [String], _ index: Int) throws -> Int64 {
+    private func integer(_ words: [String], index: Int) throws -> Int64 {
         guard index < words.count, let number = Int64(words[index]) else { throw Self.misuse("a number is missing") }
         return number
     }

@@ -17,21 +17,21 @@ enum ProcessCalls {
         // Without the signal, which would end the process, a write fails with the error of a quota.
         signal(SIGXFSZ, SIG_IGN)
         var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
-        try check(setrlimit(fileSize, &limit), "setrlimit(RLIMIT_FSIZE)")
+        try check(setrlimit(fileSize, &limit), call: "setrlimit(RLIMIT_FSIZE)")
     }
 
     /// Makes every further opening of a file fail, as in a process with too many open files.
     static func forbidOpeningFiles() throws {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
-        try check(setrlimit(openFiles, &limit), "setrlimit(RLIMIT_NOFILE)")
+        try check(setrlimit(openFiles, &limit), call: "setrlimit(RLIMIT_NOFILE)")
     }
 
     /// Switches to a user without rights if the process has all rights.
     static func dropPrivileges() throws {
         guard geteuid() == 0 else { return }
         let nobody: uid_t = 65534
-        try check(setgid(gid_t(nobody)), "setgid")
-        try check(setuid(nobody), "setuid")
+        try check(setgid(gid_t(nobody)), call: "setgid")
+        try check(setuid(nobody), call: "setuid")
     }
 
     /// Kills a process without warning.
@@ -39,10 +39,10 @@ enum ProcessCalls {
         let status = SystemCalls.kill(process)
         // The process may have just ended.
         if status != 0, errno == ESRCH { return }
-        try check(status, "kill")
+        try check(status, call: "kill")
     }
 
-    private static func check(_ status: Int32, _ call: String) throws {
+    private static func check(_ status: Int32, call: String) throws {
         guard status == 0 else {
             throw Mismatch(expected: "\(call) succeeds ", actual: String(cString: strerror(errno)))
         }

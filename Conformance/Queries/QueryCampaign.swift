@@ -48,22 +48,22 @@ package enum QueryCampaign {
             let worldSeed = random.next() >> 16
             let count = min(casesPerWorld, caseCount - summary.caseCount)
             do {
-                try runWorld(worldSeed, on: fixtures, caseCount: count, &summary)
+                try runWorld(worldSeed, on: fixtures, caseCount: count, summary: &summary)
             } catch let failure as QueryShrinker.Failure {
-                throw QueryFailure(seed: seed, failure)
+                throw QueryFailure(seed: seed, failure: failure)
             }
         }
         return summary
     }
 
     private static func runWorld(
-        _ seed: UInt64, on fixtures: [StoreFixture], caseCount: Int, _ summary: inout Summary
+        _ seed: UInt64, on fixtures: [StoreFixture], caseCount: Int, summary: inout Summary
     ) throws {
         let world = try QueryWorld(seed: seed, hasConstraints: fixtures.allSatisfy(\.keepsConstraints))
         let plain = try QueryOracle(world)
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }
-        for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
+        for fixture in fixtures { lanes.append(try QueryLane(fixture, world: world)) }
         var generator = QueryGenerator(world, seed: seed)
         for number in 0..<caseCount {
             let isRefused = generator.random.oneIn(12)
@@ -94,7 +94,7 @@ package enum QueryCampaign {
                         on: isRefused && index > 0 ? [lanes[0].fixture, lane.fixture] : [lane.fixture],
                         salt: seed &+ UInt64(number), isRelated: isRelated && !isRefused && !isRows,
                         isRefused: isRefused)
-                    throw shrinker.shrink(world, request, difference)
+                    throw shrinker.shrink(world, request: request, difference: difference)
                 }
             }
         }
@@ -135,7 +135,7 @@ package struct QueryFailure: Error, Sendable, CustomStringConvertible {
     /// The failure as the body of a test.
     package let swiftCode: String
 
-    init(seed: UInt64, _ failure: QueryShrinker.Failure) {
+    init(seed: UInt64, failure: QueryShrinker.Failure) {
         self.seed = seed
         original = failure.original.map { (try? $0.format()) ?? "\($0)" } ?? ""
         store = failure.store

@@ -9,12 +9,12 @@ struct QueryLane {
     private let indexed: any StoreSnapshot
     private let plain: any StoreSnapshot
 
-    init(_ fixture: StoreFixture, _ world: QueryWorld) throws {
+    init(_ fixture: StoreFixture, world: QueryWorld) throws {
         self.fixture = fixture
         bench = try Workbench(fixture)
         do {
-            indexed = try Self.store(bench, "indexed", world, world.model)
-            plain = try Self.store(bench, "plain", world, world.plainModel)
+            indexed = try Self.store(bench, name: "indexed", world: world, model: world.model)
+            plain = try Self.store(bench, name: "plain", world: world, model: world.plainModel)
         } catch {
             bench.discard()
             throw error
@@ -22,7 +22,7 @@ struct QueryLane {
     }
 
     private static func store(
-        _ bench: Workbench, _ name: String, _ world: QueryWorld, _ model: ManagedObjectModel
+        _ bench: Workbench, name: String, world: QueryWorld, model: ManagedObjectModel
     ) throws -> any StoreSnapshot {
         let store = try bench.create(model, name: name)
         _ = try store.commit(try world.changes(for: model))
@@ -68,9 +68,9 @@ struct QueryLane {
         }
     }
 
-    func answer(_ request: RowRequest) throws -> Answer { try Self.answer(request, indexed) }
+    func answer(_ request: RowRequest) throws -> Answer { try Self.answer(request, snapshot: indexed) }
 
-    private static func answer(_ request: RowRequest, _ snapshot: any StoreSnapshot) throws -> Answer {
+    private static func answer(_ request: RowRequest, snapshot: any StoreSnapshot) throws -> Answer {
         do throws(StoreError) {
             guard !request.propertiesToFetch.isEmpty else { return .keys(try snapshot.keys(request.fetchRequest)) }
             let cursor = try snapshot.rows(request)
@@ -86,7 +86,7 @@ struct QueryLane {
     }
 
     /// Returns the keys of the IDs that a store returns without records.
-    private static func ids(_ request: RowRequest, _ snapshot: any StoreSnapshot) -> Answer {
+    private static func ids(_ request: RowRequest, snapshot: any StoreSnapshot) -> Answer {
         do throws(StoreError) {
             return .keys(try snapshot.objectIDs(request.fetchRequest).map(\.key))
         } catch {
@@ -104,7 +104,7 @@ struct QueryLane {
     func compare(_ request: RowRequest, with expected: Answer, inEveryWay: Bool) throws {
         try expect("the answer", try answer(request), expected)
         guard inEveryWay else { return }
-        try expect("the answer without indexes", try Self.answer(request, plain), expected)
+        try expect("the answer without indexes", try Self.answer(request, snapshot: plain), expected)
         if case .rows = expected { return }
         let count: Answer
         do throws(StoreError) {
@@ -117,8 +117,8 @@ struct QueryLane {
         } else {
             try expect("the count", count, expected)
         }
-        try expect("the IDs", Self.ids(request, indexed), expected)
-        try expect("the IDs without indexes", Self.ids(request, plain), expected)
+        try expect("the IDs", Self.ids(request, snapshot: indexed), expected)
+        try expect("the IDs without indexes", Self.ids(request, snapshot: plain), expected)
     }
 
     /// Compares answers with each other, by laws that hold for every predicate.
@@ -150,12 +150,12 @@ struct QueryLane {
         fewer.predicate = .and([predicate, .comparison(.init(left: .evaluatedObject, operator: .isIn, right: some))])
         try expect("a part", try answer(fewer), .keys(whole.filter { $0 % 3 == id % 3 }))
 
-        try compareText(predicate, request, whole: .keys(whole))
+        try compareText(predicate, request: request, whole: .keys(whole))
     }
 
     /// Requires that a predicate gives the same answer and text after it is printed and read again.
     private func compareText(
-        _ predicate: FetchRequest.Predicate, _ request: RowRequest, whole: Answer
+        _ predicate: FetchRequest.Predicate, request: RowRequest, whole: Answer
     ) throws {
         let text: String
         let again: String

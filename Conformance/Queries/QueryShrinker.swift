@@ -66,7 +66,7 @@ struct QueryShrinker {
 
     /// Returns the smallest failure that was found.
     mutating func shrink(
-        _ world: QueryWorld, _ request: RowRequest, _ difference: QueryLane.Difference
+        _ world: QueryWorld, request: RowRequest, difference: QueryLane.Difference
     ) -> Failure {
         var best = Failure(
             store: fixtures.last?.name ?? "", world: world, request: request, difference: difference)
@@ -74,14 +74,14 @@ struct QueryShrinker {
         while hasChanged, !isOver {
             hasChanged = false
             for candidate in best.request.simpler where !isOver {
-                if let failure = failure(best.world, candidate, like: best.difference) {
+                if let failure = failure(best.world, request: candidate, like: best.difference) {
                     (best, hasChanged) = (failure, true)
                     break
                 }
             }
             if hasChanged { continue }
             for candidate in best.world.smaller where !isOver {
-                if let failure = failure(candidate, best.request, like: best.difference) {
+                if let failure = failure(candidate, request: best.request, like: best.difference) {
                     (best, hasChanged) = (failure, true)
                     break
                 }
@@ -93,12 +93,12 @@ struct QueryShrinker {
 
     /// Returns the failure of a request on a world if it is of the same kind.
     private func failure(
-        _ world: QueryWorld, _ request: RowRequest, like other: QueryLane.Difference
+        _ world: QueryWorld, request: RowRequest, like other: QueryLane.Difference
     ) -> Failure? {
         var lanes: [QueryLane] = []
         defer { for lane in lanes { lane.close() } }
         do {
-            for fixture in fixtures { lanes.append(try QueryLane(fixture, world)) }
+            for fixture in fixtures { lanes.append(try QueryLane(fixture, world: world)) }
             guard let first = lanes.first, let lane = lanes.last else { return nil }
             let expected: QueryLane.Answer =
                 isRefused ? try first.answer(request) : try QueryOracle(world).answer(request)

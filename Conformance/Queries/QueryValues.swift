@@ -49,7 +49,7 @@ struct QueryValues: Sendable {
     }
 
     /// Returns a value for an attribute of an object.
-    mutating func stored(_ attribute: AttributeDescription, _ random: inout SeededGenerator) -> Value {
+    mutating func stored(_ attribute: AttributeDescription, random: inout SeededGenerator) -> Value {
         switch attribute.type {
         case .string: .string(random.pick(order))
         case .integer16: .int(random.pick(Self.integers))
@@ -69,14 +69,14 @@ struct QueryValues: Sendable {
             .composite(
                 Dictionary(
                     uniqueKeysWithValues: attribute.elements.compactMap { element in
-                        random.oneIn(4) ? nil : (element.name, stored(element, &random))
+                        random.oneIn(4) ? nil : (element.name, stored(element, random: &random))
                     }))
         case .undefined: .null
         }
     }
 
     /// Returns a value that no other object has.
-    func unique(_ type: AttributeType, _ key: Int) -> Value {
+    func unique(_ type: AttributeType, key: Int) -> Value {
         type == .uuid
             ? .uuid(UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(truncatingIfNeeded: key))))
             : .int(Int64(key) - 2)

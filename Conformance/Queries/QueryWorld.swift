@@ -25,7 +25,7 @@ struct QueryWorld: Sendable {
 
     init(seed: UInt64, hasConstraints: Bool) throws(StoreError) {
         var random = SeededGenerator(seed: seed)
-        let entities = QueryModel.entities(hasConstraints: hasConstraints, &random)
+        let entities = QueryModel.entities(hasConstraints: hasConstraints, random: &random)
         model = try ManagedObjectModel(entities: entities)
         plainModel = try ManagedObjectModel(
             entities: entities.map { entity in
@@ -51,7 +51,7 @@ struct QueryWorld: Sendable {
                 objects.append(
                     Object(
                         id: ObjectID(name, key: Int64(index + 1)),
-                        values: Self.values(of: entity, key: index, &values, &random)))
+                        values: Self.values(of: entity, key: index, values: &values, random: &random)))
             }
         }
         makeReferences(&random)
@@ -59,7 +59,7 @@ struct QueryWorld: Sendable {
     }
 
     private static func values(
-        of entity: ManagedObjectModel.Entity, key: Int, _ values: inout QueryValues, _ random: inout SeededGenerator
+        of entity: ManagedObjectModel.Entity, key: Int, values: inout QueryValues, random: inout SeededGenerator
     ) -> [String: Value] {
         var result: [String: Value] = [:]
         let unique = Set(entity.uniquenessConstraints.flatMap(\.attributes))
@@ -67,7 +67,7 @@ struct QueryWorld: Sendable {
             // A unique value is computed from the key; any number of objects may have null.
             result[attribute.name] =
                 unique.contains(attribute.name)
-                ? values.unique(attribute.type, key) : values.stored(attribute, &random)
+                ? values.unique(attribute.type, key: key) : values.stored(attribute, random: &random)
         }
         return result
     }
@@ -151,7 +151,7 @@ enum QueryModel {
     ]
 
     /// Returns the entities, with indexes that the generator chooses.
-    static func entities(hasConstraints: Bool, _ random: inout SeededGenerator) -> [EntityDescription] {
+    static func entities(hasConstraints: Bool, random: inout SeededGenerator) -> [EntityDescription] {
         [
             EntityDescription(
                 "Person", attributes: personAttributes,
@@ -167,13 +167,13 @@ enum QueryModel {
                     on: [
                         "name", "nick", "age", "mid", "big", "height", "weight", "balance", "born", "site", "flag",
                         "first", "boss", "department",
-                    ], pairs: [("flag", "name"), ("age", "height"), ("nick", "born")], &random)
+                    ], pairs: [("flag", "name"), ("age", "height"), ("nick", "born")], random: &random)
             },
             EntityDescription(
                 "Worker", superentity: "Person",
                 attributes: [.init("wage", type: .decimal), .init("skill", type: .string)],
                 relationships: [.toMany("tools", to: "Tool", inverse: "owner")]
-            ).with { $0.fetchIndexes = indexes(on: ["wage", "skill"], pairs: [("skill", "wage")], &random) },
+            ).with { $0.fetchIndexes = indexes(on: ["wage", "skill"], pairs: [("skill", "wage")], random: &random) },
             EntityDescription("Manager", superentity: "Worker", attributes: [.init("level", type: .integer32)]),
             EntityDescription(
                 "Department",
@@ -186,13 +186,13 @@ enum QueryModel {
                     .toMany("children", to: "Department", inverse: "parent"), .toOne("head", to: "Manager"),
                 ]
             ).with {
-                $0.fetchIndexes = indexes(on: ["name", "budget", "code", "parent"], pairs: [("name", "code")], &random)
+                $0.fetchIndexes = indexes(on: ["name", "budget", "code", "parent"], pairs: [("name", "code")], random: &random)
             },
             EntityDescription(
                 "Tag", attributes: [.init("label", type: .string), .init("weight", type: .integer64)],
                 relationships: [.toMany("tagged", to: "Person", inverse: "tags")],
                 uniquenessConstraints: hasConstraints ? [["weight"]] : []
-            ).with { $0.fetchIndexes = indexes(on: ["label"], pairs: [], &random) },
+            ).with { $0.fetchIndexes = indexes(on: ["label"], pairs: [], random: &random) },
             EntityDescription(
                 "Tool",
                 attributes: [
@@ -200,13 +200,13 @@ enum QueryModel {
                 ],
                 relationships: [.toOne("owner", to: "Worker", inverse: "tools")]
             ).with {
-                $0.fetchIndexes = indexes(on: ["label", "price", "owner"], pairs: [("label", "price")], &random)
+                $0.fetchIndexes = indexes(on: ["label", "price", "owner"], pairs: [("label", "price")], random: &random)
             },
         ]
     }
 
     private static func indexes(
-        on names: [String], pairs: [(String, String)], _ random: inout SeededGenerator
+        on names: [String], pairs: [(String, String)], random: inout SeededGenerator
     ) -> [FetchIndexDescription] {
         var result: [FetchIndexDescription] = []
         for name in names where random.oneIn(2) {

@@ -28,12 +28,12 @@ package enum CrashWorkload {
         if let model { changes = ChangeSet(model: model) } else { changes = ChangeSet(model: try Self.model) }
         var random = SeededGenerator(seed: UInt64(n))
         if n == 1 { try changes.insert(ObjectID("Playlist", key: 1), values: [:]) }
-        try changes.insert(ObjectID("Track", key: n), values: ["title": .string(SampleGraph.words(3, &random))])
+        try changes.insert(ObjectID("Track", key: n), values: ["title": .string(SampleGraph.words(3, random: &random))])
         try changes.insert(
             ObjectID("Node", key: n), values: n > 1 ? ["parent": .objectID(ObjectID("Node", key: n - 1))] : [:])
         let size = random.oneIn(20) ? 150_000 : random.below(4000)
         try changes.insert(
-            ObjectID("Everything", key: n), values: ["blob": .data(SampleGraph.bytes(size, &random)), "i64": .int(n)])
+            ObjectID("Everything", key: n), values: ["blob": .data(SampleGraph.bytes(size, random: &random)), "i64": .int(n)])
         try changes.insert(ObjectID("Indexed", key: n), values: ["i64": .int(-n), "str": .string("\(n % 7)")])
         try changes.insert(ObjectID("Account", key: n), values: ["email": .string("\(n)"), "number": .int(n % 25)])
         try changes.add(Link(1, n, order: -n), to: RelationshipName("Playlist", name: "tracks"))

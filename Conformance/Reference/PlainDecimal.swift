@@ -23,7 +23,7 @@ enum PlainDecimal {
             digits = digits.map { -$0 }
             _ = carry(&digits)
         }
-        return rounded(isNegative, digits, leastExponent)
+        return rounded(isNegative, digits: digits, exponent: leastExponent)
     }
 
     /// Returns the product, or nil if it does not fit into a decimal.
@@ -35,7 +35,7 @@ enum PlainDecimal {
             for (j, second) in digits(right.mantissa).enumerated() { result[i + j] += first * second }
         }
         _ = carry(&result)
-        return rounded(left.isNegative != right.isNegative, result, Int(left.exponent) + Int(right.exponent))
+        return rounded(left.isNegative != right.isNegative, digits: result, exponent: Int(left.exponent) + Int(right.exponent))
     }
 
     /// Returns the quotient by a number that is not zero, or nil if it does not fit into a decimal.
@@ -54,7 +54,7 @@ enum PlainDecimal {
             rest = step.remainder
         }
         return rounded(
-            left.isNegative != right.isNegative, quotient.reversed(), Int(left.exponent) - Int(right.exponent) - 80)
+            left.isNegative != right.isNegative, digits: quotient.reversed(), exponent: Int(left.exponent) - Int(right.exponent) - 80)
     }
 
     /// Returns the digits of a number, the least significant first.
@@ -75,7 +75,7 @@ enum PlainDecimal {
         return true
     }
 
-    private static func rounded(_ isNegative: Bool, _ digits: [Int], _ exponent: Int) -> Decimal? {
+    private static func rounded(_ isNegative: Bool, digits: [Int], exponent: Int) -> Decimal? {
         guard let top = digits.lastIndex(where: { $0 != 0 }) else { return 0 }
         let dropped = max(0, top + 1 - 38)
         let kept = digits[dropped...top].reversed().map(String.init).joined()

@@ -17,17 +17,17 @@ struct PlainFetch {
         var found: [(object: PlainGraph.Object, keys: [Value])] = []
         for object in graph.objects(of: entity, includingSubentities: request.includesSubentities) {
             let scope = PlainPredicate.Scope(object: .objectID(object.id), entity: entity.number)
-            if let predicate = request.predicate, try !evaluator.matches(predicate, scope) { continue }
+            if let predicate = request.predicate, try !evaluator.matches(predicate, scope: scope) { continue }
             var keys: [Value] = []
             for descriptor in request.sortDescriptors {
                 let path = descriptor.key.split(separator: ".").map(String.init)
-                keys.append(try evaluator.value(.keyPath(path), scope).single)
+                keys.append(try evaluator.value(.keyPath(path), scope: scope).single)
             }
             found.append((object, keys))
         }
         found.sort { left, right in
             for (index, descriptor) in request.sortDescriptors.enumerated() {
-                let order = evaluator.rank(left.keys[index], right.keys[index], descriptor.options)
+                let order = evaluator.rank(left.keys[index], right: right.keys[index], options: descriptor.options)
                 if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
             }
             return left.object.id.key < right.object.id.key
@@ -52,6 +52,6 @@ extension PlainPredicate {
         if let id = objects.first?.id, model.entity(id.entity)?.root != model.entity(request.entity)?.root {
             request.entity = id.entity
         }
-        return try PlainFetch(PlainGraph(model: model, objects)).keys(request)
+        return try PlainFetch(PlainGraph(model: model, list: objects)).keys(request)
     }
 }

@@ -26,12 +26,12 @@ struct PlainGraph {
             }
         }
         for relationship in model.relationships where relationship.isToMany {
-            destinations[relationship.number] = try Self.destinations(of: relationship, in: store, objects)
+            destinations[relationship.number] = try Self.destinations(of: relationship, in: store, objects: objects)
         }
     }
 
     /// Creates a graph of objects without links.
-    init(model: ManagedObjectModel, _ list: [(id: ObjectID, values: [String: Value])]) throws(StoreError) {
+    init(model: ManagedObjectModel, list: [(id: ObjectID, values: [String: Value])]) throws(StoreError) {
         self.model = model
         for (id, values) in list {
             let entity = try model.requireEntity(id.entity)
@@ -40,7 +40,7 @@ struct PlainGraph {
     }
 
     private static func destinations(
-        of relationship: ManagedObjectModel.Relationship, in store: ReferenceStore, _ objects: [Int: [Int64: Object]]
+        of relationship: ManagedObjectModel.Relationship, in store: ReferenceStore, objects: [Int: [Int64: Object]]
     ) throws(StoreError) -> [Int64: [ObjectID]] {
         let model = store.model
         var found: [Int64: [(place: Int64, key: Int64)]] = [:]

@@ -50,7 +50,7 @@ enum PlainNumber {
 
     /// Returns the result of `+`, `-`, `*` or `/` for two values that are not null.
     static func calculate(
-        _ function: FetchRequest.Function, _ left: Value, _ right: Value
+        _ function: FetchRequest.Function, left: Value, right: Value
     ) -> Value {
         switch (left, right) {
         case (.date(let a), .date(let b)):
@@ -66,26 +66,26 @@ enum PlainNumber {
         case (.int(let a), .int(let b)):
             switch function {
             case .divide: return .double(Double(a) / Double(b))
-            case .add: return whole(Decimal(a), a.addingReportingOverflow(b), Decimal(b), function)
-            case .subtract: return whole(Decimal(a), a.subtractingReportingOverflow(b), Decimal(b), function)
-            default: return whole(Decimal(a), a.multipliedReportingOverflow(by: b), Decimal(b), function)
+            case .add: return whole(Decimal(a), result: a.addingReportingOverflow(b), right: Decimal(b), function: function)
+            case .subtract: return whole(Decimal(a), result: a.subtractingReportingOverflow(b), right: Decimal(b), function: function)
+            default: return whole(Decimal(a), result: a.multipliedReportingOverflow(by: b), right: Decimal(b), function: function)
             }
         case (.double, _), (_, .double):
             let (a, b) = (double(left) ?? .nan, double(right) ?? .nan)
-            return .double(doubles(function, a, b))
+            return .double(doubles(function, a: a, b: b))
         case (let a, let b):
-            return decimals(function, decimal(a), decimal(b))
+            return decimals(function, a: decimal(a), b: decimal(b))
         }
     }
 
     private static func whole(
-        _ left: Decimal, _ result: (partialValue: Int64, overflow: Bool), _ right: Decimal,
-        _ function: FetchRequest.Function
+        _ left: Decimal, result: (partialValue: Int64, overflow: Bool), right: Decimal,
+        function: FetchRequest.Function
     ) -> Value {
-        result.overflow ? decimals(function, left, right) : .int(result.partialValue)
+        result.overflow ? decimals(function, a: left, b: right) : .int(result.partialValue)
     }
 
-    private static func doubles(_ function: FetchRequest.Function, _ a: Double, _ b: Double) -> Double {
+    private static func doubles(_ function: FetchRequest.Function, a: Double, b: Double) -> Double {
         switch function {
         case .add: a + b
         case .subtract: a - b
@@ -102,7 +102,7 @@ enum PlainNumber {
         }
     }
 
-    private static func decimals(_ function: FetchRequest.Function, _ a: Decimal, _ b: Decimal) -> Value {
+    private static func decimals(_ function: FetchRequest.Function, a: Decimal, b: Decimal) -> Value {
         if function == .divide, b.isZero { return .null }
         guard !a.isNaN, !b.isNaN else { return .decimal(.nan) }
         let result =
@@ -113,7 +113,7 @@ enum PlainNumber {
             default: PlainDecimal.quotient(a, b)
             }
         return result.map { .decimal($0) }
-            ?? .double(doubles(function, double(.decimal(a)) ?? .nan, double(.decimal(b)) ?? .nan))
+            ?? .double(doubles(function, a: double(.decimal(a)) ?? .nan, b: double(.decimal(b)) ?? .nan))
     }
 
     /// Returns the remainder with the sign of the dividend, or null for a division by zero.
@@ -124,11 +124,11 @@ enum PlainNumber {
         case (.decimal, .decimal), (.decimal, .int), (.int, .decimal):
             let (a, b) = (decimal(counted(left)), decimal(counted(right)))
             guard !b.isZero else { return .null }
-            guard case .decimal(let quotient) = decimals(.divide, a, b) else { return .null }
-            guard case .decimal(let product) = decimals(.multiply, rounded(quotient, .towardZero), b) else {
+            guard case .decimal(let quotient) = decimals(.divide, a: a, b: b) else { return .null }
+            guard case .decimal(let product) = decimals(.multiply, a: rounded(quotient, rule: .towardZero), b: b) else {
                 return .null
             }
-            return decimals(.subtract, a, product)
+            return decimals(.subtract, a: a, b: product)
         default:
             let (a, b) = (double(left) ?? .nan, double(right) ?? .nan)
             return b == 0 ? .null : .double(a.truncatingRemainder(dividingBy: b))
@@ -160,12 +160,12 @@ enum PlainNumber {
     /// Returns the result of `-a`, `abs`, `floor`, `ceiling` or `trunc`.
     ///
     /// It has the type of the value if the result fits.
-    static func alter(_ function: FetchRequest.Function, _ value: Value) -> Value {
+    static func alter(_ function: FetchRequest.Function, value: Value) -> Value {
         switch counted(value) {
         case .int(let number):
             switch function {
-            case .negate: return calculate(.subtract, .int(0), value)
-            case .absolute: return number < 0 ? calculate(.subtract, .int(0), value) : .int(number)
+            case .negate: return calculate(.subtract, left: .int(0), right: value)
+            case .absolute: return number < 0 ? calculate(.subtract, left: .int(0), right: value) : .int(number)
             default: return .int(number)
             }
         case .double(let number):
@@ -181,15 +181,15 @@ enum PlainNumber {
             switch function {
             case .negate: return .decimal(-number)
             case .absolute: return .decimal(number < 0 ? -number : number)
-            case .floor: return .decimal(rounded(number, .down))
-            case .ceiling: return .decimal(rounded(number, .up))
-            default: return .decimal(rounded(number, .towardZero))
+            case .floor: return .decimal(rounded(number, rule: .down))
+            case .ceiling: return .decimal(rounded(number, rule: .up))
+            default: return .decimal(rounded(number, rule: .towardZero))
             }
         default: return .null
         }
     }
 
-    private static func rounded(_ number: Decimal, _ rule: FloatingPointRoundingRule) -> Decimal {
+    private static func rounded(_ number: Decimal, rule: FloatingPointRoundingRule) -> Decimal {
         var (source, result) = (number, Decimal())
         let isUp = rule == .up || (rule == .towardZero && number < 0)
         // Foundation's `.up` and `.down` are directions on the number line.
@@ -198,7 +198,7 @@ enum PlainNumber {
     }
 
     /// Returns the result of `sqrt`, `log`, `ln` or `exp`.
-    static func curve(_ function: FetchRequest.Function, _ value: Value) -> Value {
+    static func curve(_ function: FetchRequest.Function, value: Value) -> Value {
         let number = double(value) ?? .nan
         switch function {
         case .squareRoot: return .double(number.squareRoot())
@@ -209,7 +209,7 @@ enum PlainNumber {
     }
 
     /// Returns the result of a function on bits.
-    static func bits(_ function: FetchRequest.Function, _ left: Value, _ right: Value) -> Value {
+    static func bits(_ function: FetchRequest.Function, left: Value, right: Value) -> Value {
         guard case (.int(let a), .int(let b)) = (counted(left), counted(right)) else { return .null }
         switch function {
         case .bitwiseAnd: return .int(a & b)
@@ -234,7 +234,7 @@ enum PlainNumber {
         case .average:
             // The average of integers is a floating-point number, even if their sum is a decimal.
             let isWhole = present.allSatisfy { if case .int = counted($0) { true } else { false } }
-            return isWhole ? mean(of: present) : calculate(.divide, sum(present), .int(Int64(present.count)))
+            return isWhole ? mean(of: present) : calculate(.divide, left: sum(present), right: .int(Int64(present.count)))
         case .median:
             let sorted = present.sorted { PlainValue.rank($0, $1) < 0 }
             let middle = sorted.count / 2

@@ -22,12 +22,12 @@ struct PlainRows {
         var members: [PlainPredicate.Scope] = []
         for object in graph.objects(of: entity, includingSubentities: request.includesSubentities) {
             let scope = PlainPredicate.Scope(object: .objectID(object.id), entity: entity.number)
-            if let predicate = request.predicate, try !evaluator.matches(predicate, scope) { continue }
+            if let predicate = request.predicate, try !evaluator.matches(predicate, scope: scope) { continue }
             members.append(scope)
         }
         var rows: [(values: [Value], keys: [Value])] = []
         var isGrouped = !request.propertiesToGroupBy.isEmpty
-        for property in request.propertiesToFetch where try hasAggregate(property.expression, entity.number) {
+        for property in request.propertiesToFetch where try hasAggregate(property.expression, entity: entity.number) {
             isGrouped = true
         }
         for group in try isGrouped ? groups(members, by: request.propertiesToGroupBy) : members.map({ [$0] }) {
@@ -35,11 +35,11 @@ struct PlainRows {
             for property in request.propertiesToFetch {
                 values.append(
                     isGrouped
-                        ? try value(property.expression, of: group, entity.number, request, values)
-                        : try evaluator.value(property.expression, group[0]).single)
+                        ? try value(property.expression, of: group, entity: entity.number, request: request, columns: values)
+                        : try evaluator.value(property.expression, scope: group[0]).single)
             }
             if let condition = request.havingPredicate,
-                try !meets(condition, group, entity.number, request, values)
+                try !meets(condition, group: group, entity: entity.number, request: request, columns: values)
             {
                 continue
             }
@@ -49,14 +49,14 @@ struct PlainRows {
                     keys.append(values[column])
                 } else {
                     let path = descriptor.key.split(separator: ".").map(String.init)
-                    keys.append(try evaluator.value(.keyPath(path), group[0]).single)
+                    keys.append(try evaluator.value(.keyPath(path), scope: group[0]).single)
                 }
             }
             rows.append((values, keys))
         }
         let sorted = rows.enumerated().sorted { left, right in
             for (index, descriptor) in request.sortDescriptors.enumerated() {
-                let order = evaluator.rank(left.element.keys[index], right.element.keys[index], descriptor.options)
+                let order = evaluator.rank(left.element.keys[index], right: right.element.keys[index], options: descriptor.options)
                 if order != 0 { return descriptor.isAscending ? order < 0 : order > 0 }
             }
             return left.offset < right.offset
@@ -111,7 +111,7 @@ struct PlainRows {
         var groups: [(key: [Value], members: [PlainPredicate.Scope])] = []
         for member in members {
             var key: [Value] = []
-            for property in properties { key.append(named(try evaluator.value(property, member).single)) }
+            for property in properties { key.append(named(try evaluator.value(property, scope: member).single)) }
             if let index = groups.firstIndex(where: { Self.areSame($0.key, key) }) {
                 groups[index].members.append(member)
             } else {
@@ -122,16 +122,16 @@ struct PlainRows {
     }
 
     /// Returns whether an expression contains an aggregate over objects.
-    private func hasAggregate(_ expression: FetchRequest.Expression, _ entity: Int) throws(StoreError) -> Bool {
+    private func hasAggregate(_ expression: FetchRequest.Expression, entity: Int) throws(StoreError) -> Bool {
         guard case .function(let function, let arguments) = expression else { return false }
-        if try isAggregate(function, arguments, entity) { return true }
-        for argument in arguments where try hasAggregate(argument, entity) { return true }
+        if try isAggregate(function, arguments: arguments, entity: entity) { return true }
+        for argument in arguments where try hasAggregate(argument, entity: entity) { return true }
         return false
     }
 
     /// Returns whether a function over several values is an aggregate of one value per object.
     private func isAggregate(
-        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ entity: Int
+        _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], entity: Int
     ) throws(StoreError) -> Bool {
         guard Self.aggregates.contains(function), let argument = arguments.first else { return false }
         switch argument {
@@ -143,8 +143,8 @@ struct PlainRows {
 
     /// Returns the value of a column for a group, by replacing its parts with constants.
     private func value(
-        _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], _ entity: Int,
-        _ request: RowRequest, _ columns: [Value]
+        _ expression: FetchRequest.Expression, of group: [PlainPredicate.Scope], entity: Int,
+        request: RowRequest, columns: [Value]
     ) throws(StoreError) -> Value {
         if case .keyPath(let names) = expression, names.count == 1,
             let column = request.propertiesToFetch.firstIndex(where: { $0.name == names[0] }), column < columns.count
@@ -156,33 +156,33 @@ struct PlainRows {
                 if case .constant(let value) = expression { return value }
                 return .null
             }
-            return try evaluator.value(expression, first).single
+            return try evaluator.value(expression, scope: first).single
         }
-        if try isAggregate(function, arguments, entity) {
+        if try isAggregate(function, arguments: arguments, entity: entity) {
             var values: [Value] = []
-            for member in group { values.append(try evaluator.value(arguments[0], member).single) }
+            for member in group { values.append(try evaluator.value(arguments[0], scope: member).single) }
             return PlainNumber.aggregate(function, of: values)
         }
         var constants: [FetchRequest.Expression] = []
         for argument in arguments {
-            constants.append(.constant(try value(argument, of: group, entity, request, columns)))
+            constants.append(.constant(try value(argument, of: group, entity: entity, request: request, columns: columns)))
         }
         let scope = PlainPredicate.Scope(object: .null, entity: entity)
-        return try evaluator.value(.function(function, constants), scope).single
+        return try evaluator.value(.function(function, constants), scope: scope).single
     }
 
     private func meets(
-        _ predicate: FetchRequest.Predicate, _ group: [PlainPredicate.Scope], _ entity: Int, _ request: RowRequest,
-        _ columns: [Value]
+        _ predicate: FetchRequest.Predicate, group: [PlainPredicate.Scope], entity: Int, request: RowRequest,
+        columns: [Value]
     ) throws(StoreError) -> Bool {
         switch predicate {
         case .comparison(var comparison):
-            comparison.left = .constant(try value(comparison.left, of: group, entity, request, columns))
-            comparison.right = .constant(try value(comparison.right, of: group, entity, request, columns))
+            comparison.left = .constant(try value(comparison.left, of: group, entity: entity, request: request, columns: columns))
+            comparison.right = .constant(try value(comparison.right, of: group, entity: entity, request: request, columns: columns))
             return try evaluator.matches(
-                .comparison(comparison), PlainPredicate.Scope(object: .null, entity: entity))
-        case .not(let member): return try !meets(member, group, entity, request, columns)
-        default: return try evaluator.matches(predicate, PlainPredicate.Scope(object: .null, entity: entity))
+                .comparison(comparison), scope: PlainPredicate.Scope(object: .null, entity: entity))
+        case .not(let member): return try !meets(member, group: group, entity: entity, request: request, columns: columns)
+        default: return try evaluator.matches(predicate, scope: PlainPredicate.Scope(object: .null, entity: entity))
         }
     }
 }

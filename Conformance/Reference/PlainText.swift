@@ -14,7 +14,7 @@ final class PlainText {
     private var patterns: [Folding: NSRegularExpression] = [:]
 
     /// Returns the text without the differences that `[c]` and `[d]` ignore.
-    func folded(_ text: String, _ options: FetchRequest.Comparison.Options) -> String {
+    func folded(_ text: String, options: FetchRequest.Comparison.Options) -> String {
         let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
         guard !options.isEmpty else { return text }
         let key = Folding(text: Array(text.utf8), options: options.rawValue)
@@ -28,7 +28,7 @@ final class PlainText {
     }
 
     /// Returns whether `part` occurs in `text`, by code points.
-    static func contains(_ text: String, _ part: String) -> Bool {
+    static func contains(_ text: String, part: String) -> Bool {
         let (text, part) = (Array(text.unicodeScalars), Array(part.unicodeScalars))
         guard part.count <= text.count else { return false }
         return (0...text.count - part.count).contains { text[$0...].starts(with: part) }
@@ -37,7 +37,7 @@ final class PlainText {
     /// Returns whether the whole text matches a pattern with `*`, `?` and `\`.
     ///
     /// It fills a table of pattern by text, which is true where two prefixes match.
-    static func like(_ text: String, _ pattern: String) -> Bool {
+    static func like(_ text: String, pattern: String) -> Bool {
         enum Part {
             case run, one, scalar(Unicode.Scalar)
         }
@@ -68,9 +68,9 @@ final class PlainText {
     }
 
     /// Returns whether the whole text matches a regular expression; false for an invalid one.
-    func matches(_ text: String, _ pattern: String, _ options: FetchRequest.Comparison.Options) -> Bool {
+    func matches(_ text: String, pattern: String, options: FetchRequest.Comparison.Options) -> Bool {
         let folding = options.intersection(.diacriticInsensitive)
-        let (text, pattern) = (folded(text, folding), folded(pattern, folding))
+        let (text, pattern) = (folded(text, options: folding), folded(pattern, options: folding))
         let key = Folding(text: Array(pattern.utf8), options: options.rawValue)
         if patterns[key] == nil {
             let options: NSRegularExpression.Options = options.contains(.caseInsensitive) ? [.caseInsensitive] : []
@@ -86,10 +86,10 @@ final class PlainText {
     /// points.
     func localizedStandardOrder(_ a: String, _ b: String) -> Int {
         let both: FetchRequest.Comparison.Options = [.caseInsensitive, .diacriticInsensitive]
-        let order = Self.order(Self.parts(folded(a, both)), Self.parts(folded(b, both)))
+        let order = Self.order(Self.parts(folded(a, options: both)), Self.parts(folded(b, options: both)))
         if order != 0 { return order }
         let cased = PlainValue.order(
-            Array(folded(a, .caseInsensitive).utf8), Array(folded(b, .caseInsensitive).utf8))
+            Array(folded(a, options: .caseInsensitive).utf8), Array(folded(b, options: .caseInsensitive).utf8))
         return cased != 0 ? cased : PlainValue.order(Array(a.utf8), Array(b.utf8))
     }
 

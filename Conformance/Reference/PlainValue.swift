@@ -11,10 +11,10 @@ struct PlainValue {
     /// Returns whether two values are equal.
     ///
     /// Two nulls are equal, NaN equals nothing, and objects are equal by hierarchy and key.
-    func equal(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Bool {
+    func equal(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Bool {
         if left.isNull || right.isNull { return left.isNull && right.isNull }
         if let a = left.plainText, let b = right.plainText {
-            return text.folded(a, options).utf8.elementsEqual(text.folded(b, options).utf8)
+            return text.folded(a, options: options).utf8.elementsEqual(text.folded(b, options: options).utf8)
         }
         switch (left, right) {
         case (.objectID(let a), .objectID(let b)):
@@ -26,9 +26,9 @@ struct PlainValue {
     }
 
     /// Returns −1, 0 or 1, or nil if two values have no order.
-    func order(_ left: Value, _ right: Value, _ options: FetchRequest.Comparison.Options) -> Int? {
+    func order(_ left: Value, right: Value, options: FetchRequest.Comparison.Options) -> Int? {
         if let a = left.plainText, let b = right.plainText {
-            let (a, b) = (text.folded(a, options), text.folded(b, options))
+            let (a, b) = (text.folded(a, options: options), text.folded(b, options: options))
             return options.contains(.localized)
                 ? text.localizedStandardOrder(a, b) : Self.order(Array(a.utf8), Array(b.utf8))
         }

@@ -102,7 +102,7 @@ public struct ReferenceStore: Sendable {
     private func placedTargets(
         of relationship: ManagedObjectModel.Relationship, from key: Int64
     ) -> [(place: Int64, key: Int64)] {
-        guard exists(key, relationship.source) else { return [] }
+        guard exists(key, entity: relationship.source) else { return [] }
         switch relationship.storage {
         case .field: return []
         case .derived(let inverse):
@@ -153,18 +153,18 @@ public struct ReferenceStore: Sendable {
     public mutating func commit(_ changes: ChangeSet) throws(Refusal) {
         var next = self
         var refusal = Refusal()
-        next.apply(changes, &refusal)
+        next.apply(changes, refusal: &refusal)
         guard refusal.codes.isEmpty else { throw refusal }
         if next.isChanged { next.commitCount += 1 }
         next.isChanged = false
         self = next
     }
 
-    private mutating func apply(_ changes: ChangeSet, _ refusal: inout Refusal) {
+    private mutating func apply(_ changes: ChangeSet, refusal: inout Refusal) {
         var written: Set<ObjectID> = []
         isChanged = !changes.inserts.isEmpty || !changes.updates.isEmpty || !changes.deletes.isEmpty
-        requireVersions(changes, &refusal)
-        requireLastPlaces(changes, &refusal)
+        requireVersions(changes, refusal: &refusal)
+        requireLastPlaces(changes, refusal: &refusal)
 
         // One object cannot be changed twice. The key of a deleted object is in use too, because
         // keys are never reused.
@@ -181,38 +181,38 @@ public struct ReferenceStore: Sendable {
             if objects[root]?[id.key] != nil || changed.contains([Int64(root), id.key]) {
                 refusal.codes.insert(.duplicateObject)
             }
-            objects[root, default: [:]][id.key] = Self.record(changes.inserts, index, version: 1)
+            objects[root, default: [:]][id.key] = Self.record(changes.inserts, index: index, version: 1)
             lastKeys[root] = max(lastKeys[root] ?? 0, id.key)
             written.insert(id)
         }
         for index in 0..<changes.updates.count {
             let id = changes.updates.id(at: index)
             objects[root(of: id), default: [:]][id.key] = Self.record(
-                changes.updates, index, version: changes.updates.version(at: index) &+ 1)
+                changes.updates, index: index, version: changes.updates.version(at: index) &+ 1)
             written.insert(id)
         }
-        applyLinks(changes, &refusal)
+        applyLinks(changes, refusal: &refusal)
         for id in changes.existing where record(id) == nil { refusal.codes.insert(.objectNotFound) }
         if changes.requiresUnreferencedDeletes, hasReferences(to: changes.deletes) {
             refusal.codes.insert(.deleteDenied)
         }
-        findCollisions(written, &refusal)
+        findCollisions(written, refusal: &refusal)
         for (key, value) in changes.userMetadata where userMetadata[key] != value {
             userMetadata[key] = value
             isChanged = true
         }
     }
 
-    private func requireVersions(_ changes: ChangeSet, _ refusal: inout Refusal) {
+    private func requireVersions(_ changes: ChangeSet, refusal: inout Refusal) {
         for reference in changes.deletes + changes.unchanged {
-            requireVersion(reference.id, reference.version, &refusal)
+            requireVersion(reference.id, version: reference.version, refusal: &refusal)
         }
         for index in 0..<changes.updates.count {
-            requireVersion(changes.updates.id(at: index), changes.updates.version(at: index), &refusal)
+            requireVersion(changes.updates.id(at: index), version: changes.updates.version(at: index), refusal: &refusal)
         }
     }
 
-    private func requireLastPlaces(_ changes: ChangeSet, _ refusal: inout Refusal) {
+    private func requireLastPlaces(_ changes: ChangeSet, refusal: inout Refusal) {
         for last in changes.lastPlaces {
             guard let relationship = try? model.requireRelationship(last.relationship), relationship.isOrdered else {
                 refusal.codes.insert(.invalidRequest)
@@ -225,7 +225,7 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    private mutating func applyLinks(_ changes: ChangeSet, _ refusal: inout Refusal) {
+    private mutating func applyLinks(_ changes: ChangeSet, refusal: inout Refusal) {
         for batch in changes.removedLinks {
             for link in batch.links {
                 let ends = Ends(source: link.source, target: link.target)
@@ -235,7 +235,7 @@ public struct ReferenceStore: Sendable {
         for batch in changes.addedLinks {
             let relationship = model.relationships[batch.relationship]
             for link in batch.links {
-                if !exists(link.source, relationship.source) || !exists(link.target, relationship.destination) {
+                if !exists(link.source, entity: relationship.source) || !exists(link.target, entity: relationship.destination) {
                     refusal.codes.insert(.objectNotFound)
                 }
                 let ends = Ends(source: link.source, target: link.target)
@@ -282,13 +282,13 @@ public struct ReferenceStore: Sendable {
 
     private func root(of id: ObjectID) -> Int { model.entity(id.entity)?.root ?? -1 }
 
-    private func requireVersion(_ id: ObjectID, _ version: UInt32, _ refusal: inout Refusal) {
+    private func requireVersion(_ id: ObjectID, version: UInt32, refusal: inout Refusal) {
         guard record(id)?.version != version else { return }
         refusal.codes.insert(.conflict)
         refusal.conflicts.insert(id)
     }
 
-    private func exists(_ key: Int64, _ entity: Int) -> Bool {
+    private func exists(_ key: Int64, entity: Int) -> Bool {
         guard let record = objects[model.entities[entity].root]?[key], let own = model.entity(record.id.entity) else {
             return false
         }
@@ -308,14 +308,14 @@ public struct ReferenceStore: Sendable {
         }
     }
 
-    private static func record(_ batch: RecordBatch, _ index: Int, version: UInt32) -> Record {
+    private static func record(_ batch: RecordBatch, index: Int, version: UInt32) -> Record {
         var copy = RecordBatch(model: batch.model)
         copy.append(batch, at: index)
         copy.setVersionOfLast(version)
         return copy.record(at: 0)
     }
 
-    private func findCollisions(_ written: Set<ObjectID>, _ refusal: inout Refusal) {
+    private func findCollisions(_ written: Set<ObjectID>, refusal: inout Refusal) {
         for constraint in model.uniquenessConstraints {
             let entity = model.entities[constraint.entity]
             // Only written objects can cause a new collision.

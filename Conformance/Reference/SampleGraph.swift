@@ -59,7 +59,7 @@ package struct SampleGraph: Sendable {
     }()
 
     /// Returns the generator of one object, which depends on its entity and key.
-    private func generator(_ salt: UInt64, _ key: Int64) -> SeededGenerator {
+    private func generator(_ salt: UInt64, key: Int64) -> SeededGenerator {
         var generator = SeededGenerator(
             seed: seed ^ (salt &* 0x9E37_79B9_7F4A_7C15) ^ UInt64(bitPattern: key) &* 0xD6E8_FEB8_6659_FD93)
         _ = generator.next()
@@ -165,13 +165,13 @@ package struct SampleGraph: Sendable {
     // MARK: Objects
 
     private func party(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(1, key)
+        var random = generator(1, key: key)
         var values: [String: Value] = [
-            "name": .string(Self.words(2, &random)),
+            "name": .string(Self.words(2, random: &random)),
             "joined": .date(Date(timeIntervalSinceReferenceDate: Double(random.below(700_000_000)) + 0.125)),
         ]
         if key <= Int64(counts.artists) {
-            values["biography"] = random.oneIn(3) ? .null : .string(Self.words(20 + random.below(40), &random))
+            values["biography"] = random.oneIn(3) ? .null : .string(Self.words(20 + random.below(40), random: &random))
             values["homepage"] = .uri("https://example.org/artists/\(key)")
             return ("Artist", values)
         }
@@ -180,8 +180,8 @@ package struct SampleGraph: Sendable {
             random.oneIn(4)
             ? .null
             : .composite([
-                "street": .string(Self.words(2, &random)),
-                "city": random.oneIn(5) ? .null : .string(Self.words(1, &random)),
+                "street": .string(Self.words(2, random: &random)),
+                "city": random.oneIn(5) ? .null : .string(Self.words(1, random: &random)),
                 "position": .composite([
                     "north": .double(Double(random.below(180)) - 90), "east": .double(Double(random.below(360)) / 7),
                 ]),
@@ -190,15 +190,15 @@ package struct SampleGraph: Sendable {
     }
 
     private func album(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(2, key)
+        var random = generator(2, key: key)
         let cents = Decimal(random.below(5000)) / 100
         return (
             "Album",
             [
-                "title": .string(Self.words(1 + random.below(4), &random)),
+                "title": .string(Self.words(1 + random.below(4), random: &random)),
                 "released": .date(Date(timeIntervalSinceReferenceDate: Double(random.below(1 << 30)) - 5e8)),
                 "price": random.oneIn(6) ? .null : .decimal(cents),
-                "cover": random.oneIn(3) ? .null : .data(Self.bytes(100 + random.below(1500), &random)),
+                "cover": random.oneIn(3) ? .null : .data(Self.bytes(100 + random.below(1500), random: &random)),
                 "catalogue": .uuid(Self.uuid(&random)),
                 "artist": .objectID(ObjectID("Artist", key: Int64(random.below(counts.artists)) + 1)),
             ]
@@ -208,21 +208,21 @@ package struct SampleGraph: Sendable {
     private func genre(_ key: Int64) -> (EntityName, [String: Value]) { ("Genre", ["name": .string("genre \(key)")]) }
 
     private func playlist(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(4, key)
+        var random = generator(4, key: key)
         let owner = Int64(counts.artists + random.below(counts.listeners)) + 1
         return (
             "Playlist",
             [
-                "title": .string(Self.words(3, &random)),
+                "title": .string(Self.words(3, random: &random)),
                 "owner": random.oneIn(9) ? .null : .objectID(ObjectID("Listener", key: owner)),
             ]
         )
     }
 
     private func track(_ key: Int64) -> (EntityName, [String: Value]) {
-        var random = generator(5, key)
+        var random = generator(5, key: key)
         var values: [String: Value] = [
-            "title": .string(Self.words(1 + random.below(5), &random)),
+            "title": .string(Self.words(1 + random.below(5), random: &random)),
             "seconds": .double(Double(random.below(600_000)) / 1000),
             "plays": .int(Int64(random.below(1_000_000))), "year": .int(Int64(1950 + random.below(76))),
             "explicit": .bool(random.oneIn(5)),
@@ -237,7 +237,7 @@ package struct SampleGraph: Sendable {
     }
 
     private func specimen(_ key: Int64) throws(StoreError) -> (EntityName, [String: Value]) {
-        var random = generator(6, key)
+        var random = generator(6, key: key)
         let entity = try model.requireEntity("Specimen")
         var values = Self.randomValues(for: entity, using: &random, nullOneIn: 4)
         let party = Int64(random.below(counts.parties)) + 1
@@ -249,7 +249,7 @@ package struct SampleGraph: Sendable {
 
     // MARK: Links
 
-    private func distinct(_ count: Int, below limit: Int, _ random: inout SeededGenerator) -> [Int64] {
+    private func distinct(_ count: Int, below limit: Int, random: inout SeededGenerator) -> [Int64] {
         var (seen, list) = (Set<Int64>(), [Int64]())
         for _ in 0..<count {
             let key = Int64(random.below(limit)) + 1
@@ -259,28 +259,28 @@ package struct SampleGraph: Sendable {
     }
 
     private func playlistTracks(_ key: Int64) -> [Link] {
-        var random = generator(7, key)
+        var random = generator(7, key: key)
         guard counts.tracks > 0 else { return [] }
-        return distinct(random.below(30), below: counts.tracks, &random).enumerated().map {
+        return distinct(random.below(30), below: counts.tracks, random: &random).enumerated().map {
             Link(key, $1, order: Int64($0 * 10))
         }
     }
 
     private func trackGenres(_ key: Int64) -> [Link] {
-        var random = generator(8, key)
-        return distinct(random.below(4), below: counts.genres, &random).map { Link(key, $0) }
+        var random = generator(8, key: key)
+        return distinct(random.below(4), below: counts.genres, random: &random).map { Link(key, $0) }
     }
 
     private func friends(_ index: Int64) -> [Link] {
-        var random = generator(9, index)
+        var random = generator(9, key: index)
         let (key, others) = (Int64(counts.artists) + index, counts.listeners - Int(index))
         guard others > 0 else { return [] }
-        return distinct(random.below(4), below: others, &random).map { Link(key, key + $0) }
+        return distinct(random.below(4), below: others, random: &random).map { Link(key, key + $0) }
     }
 
     private func picks(_ key: Int64) -> [Link] {
-        var random = generator(10, key)
+        var random = generator(10, key: key)
         guard counts.tracks > 0 else { return [] }
-        return distinct(random.below(5), below: counts.tracks, &random).map { Link(key, $0) }
+        return distinct(random.below(5), below: counts.tracks, random: &random).map { Link(key, $0) }
     }
 }

@@ -37,7 +37,7 @@ extension ConformanceRunner {
     ) -> Int32 {
         if arguments == [peerArgument] { return ConformancePeer.main(fixtures.map(\.type)) }
         do {
-            let run = try Run(arguments, fixtures)
+            let run = try Run(arguments, fixtures: fixtures)
             return try run.execute(write)
         } catch let error as ConformanceArgumentError {
             writeError("\(error.message); see --help\n")
@@ -76,7 +76,7 @@ extension ConformanceRunner {
         private let checks: [ConformanceCheck]
         private let fixtures: [StoreFixture]
 
-        init(_ arguments: [String], _ fixtures: [StoreFixture]) throws {
+        init(_ arguments: [String], fixtures: [StoreFixture]) throws {
             let names = ["format", "filter", "store", "list", "self-test", "quiet", "verbose", "help"]
             var rest = arguments[...]
             while let argument = rest.popFirst() {

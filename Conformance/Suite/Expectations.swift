@@ -59,7 +59,7 @@ func expectError(_ codes: StoreError.Code..., in what: String, _ body: () throws
 
 /// Fails unless a generation differs from an earlier one, and is later if the store orders them.
 func expectLater(
-    _ generation: Generation, than earlier: Generation, on bench: Workbench, _ what: String
+    _ generation: Generation, than earlier: Generation, on bench: Workbench, what: String
 ) throws {
     try expect(generation != earlier, "\(what): another one than \(earlier)", otherwise: "\(generation)")
     let capabilities = bench.fixture.capabilities

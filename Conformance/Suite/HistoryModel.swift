@@ -59,7 +59,7 @@ final class CheckClock: Sendable {
 extension Workbench {
     /// Creates a store that records its changes.
     func createRecording(
-        name: String = "store", _ clock: CheckClock? = nil, configure: (inout StoreOptions) -> Void = { _ in }
+        name: String = "store", clock: CheckClock? = nil, configure: (inout StoreOptions) -> Void = { _ in }
     ) throws -> any PersistentStore {
         try create(try HistoryModel.model.get(), name: name) { options in
             options.tracksHistory = true

@@ -89,7 +89,7 @@ struct OpenSample {
 
     /// Fails unless a request returns the same objects as plain evaluation, and their number as the
     /// count.
-    func compare(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws {
+    func compare(_ request: FetchRequest, snapshot: any StoreSnapshot) throws {
         let entity = try model.requireEntity(request.entity)
         let entries = entries(of: entity).filter { request.includesSubentities || $0.entity == entity.number }
         let expected = try PlainPredicate.keys(

@@ -164,7 +164,7 @@ extension GraphCheck {
             tracks[1].tags.insert(tags[0])
             tracks[2].tags.remove(tags[0])
         }
-        func examine(_ context: ManagedObjectContext, _ text: String) throws {
+        func examine(_ context: ManagedObjectContext, text: String) throws {
             func same<Object: ManagedObject>(_ object: Object) throws -> Object {
                 try require(try context.existingObject(with: object.objectID) as? Object, "an object")
             }
@@ -186,13 +186,13 @@ extension GraphCheck {
                 Set(try same(tags[0]).objects("tagged").map(\.objectID)), Set(tracks[..<2].map(\.objectID)),
                 "the tagged tracks \(text)")
         }
-        try examine(context, "before the second save")
+        try examine(context, text: "before the second save")
         try expect(tracks[0].isUpdated || tracks[0].isInserted, "a track that got a tag meanwhile is pending")
         try await context.saveInBackground()
         try expect(!context.hasChanges, "no changes at the end", otherwise: "\(context.updatedObjects)")
-        try examine(context, "after the second save")
+        try examine(context, text: "after the second save")
         let other = flight.container.makeContext()
-        try examine(other, "in the store")
+        try examine(other, text: "in the store")
     }
 
     @MainActor
@@ -218,7 +218,7 @@ extension GraphCheck {
             playlists[2].tracks.append(tracks[4])
             albums[1].tracks.append(tracks[4])
         }
-        func examine(_ context: ManagedObjectContext, _ text: String) throws {
+        func examine(_ context: ManagedObjectContext, text: String) throws {
             func titles(_ object: ManagedObject) throws -> String {
                 try context.existingObject(with: object.objectID).orderedObjects("tracks").map {
                     ($0 as? Track)?.title ?? "-"
@@ -228,12 +228,12 @@ extension GraphCheck {
                 try [albums[0], playlists[0], playlists[1], playlists[2], albums[1]].map(titles),
                 ["3012", "3012", "4023", "01234", "4"], "the tracks \(text)")
         }
-        try examine(context, "before the second save")
+        try examine(context, text: "before the second save")
         try await context.saveInBackground()
         try expect(!context.hasChanges, "no changes at the end", otherwise: "\(context.updatedObjects)")
-        try examine(context, "after the second save")
+        try examine(context, text: "after the second save")
         let other = flight.container.makeContext()
-        try examine(other, "in the store")
+        try examine(other, text: "in the store")
     }
 
     @MainActor

@@ -31,7 +31,7 @@ extension GraphCheck {
             let list = FollowedList(
                 try FetchedResultsController(request, in: context, sections: "title") { value in
                     if case .string(let title) = value { String(title.prefix(1)) } else { "" }
-                }, request, nil)
+                }, request: request, sections: nil)
             var notices = try container.saves.makeAsyncIterator()
             while imported < total / 2 {
                 imported = Int(try require(try peer.acknowledged(), "a part of the import"))

@@ -23,8 +23,8 @@ extension GraphCheck {
             context.delete(passing)
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.deleted, [item(people[1], 0, 1)], "the deleted objects")
-            try expectEqual(change.inserted, [item(new, 0, 1)], "the inserted objects")
+            try expectEqual(change.deleted, [item(people[1], section: 0, item: 1)], "the deleted objects")
+            try expectEqual(change.inserted, [item(new, section: 0, item: 1)], "the inserted objects")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             let another: Person = try context.insert()
             context.delete(another)
@@ -45,14 +45,14 @@ extension GraphCheck {
             (people[1].salary, people[1].name) = (10, "Bob")
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.updated, [move(people[1], (0, 1), (0, 1))], "the updated object")
+            try expectEqual(change.updated, [move(people[1], from: (0, 1), to: (0, 1))], "the updated object")
             try expectEqual(change.entryCount, 1, "the objects of the difference")
             people[1].salary = 0
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().deleted, [item(people[1], 0, 1)], "the object that left")
+            try expectEqual(try list.takeChange().deleted, [item(people[1], section: 0, item: 1)], "the object that left")
             people[1].salary = 10
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().inserted, [item(people[1], 0, 1)], "the object that came")
+            try expectEqual(try list.takeChange().inserted, [item(people[1], section: 0, item: 1)], "the object that came")
             try list.expectFetched()
         },
         GraphCheck(
@@ -76,7 +76,7 @@ extension GraphCheck {
             people[1].name = "Al"
             try context.save()
             try expectEqual(
-                try list.takeChange().moved, [move(people[1], (0, 2), (0, 0))], "a change that the save ends")
+                try list.takeChange().moved, [move(people[1], from: (0, 2), to: (0, 0))], "a change that the save ends")
             try list.expectFetched()
         },
         GraphCheck(
@@ -93,14 +93,14 @@ extension GraphCheck {
             let new: Person = try context.insert()
             new.name = "Bob"
             context.processPendingChanges()
-            let former = item(new, 0, 1)
+            let former = item(new, section: 0, item: 1)
             try expectEqual(try list.takeChange().inserted, [former], "the inserted object")
             meter.setReservesKeys(true)
             try context.save()
             let changes = list.changes
             try expect(new.objectID != former.id, "another ID")
             try expectEqual(changes.flatMap(\.deleted), [former], "the former ID")
-            try expectEqual(changes.flatMap(\.inserted), [item(new, 0, 1)], "the new ID")
+            try expectEqual(changes.flatMap(\.inserted), [item(new, section: 0, item: 1)], "the new ID")
             try expectEqual(changes.flatMap { $0.moved + $0.updated }, [], "no other object")
             try expectEqual(list.controller.objects[1], new, "the object at the place")
             try list.expectLaw()
@@ -152,7 +152,7 @@ extension GraphCheck {
             for list in [own, related] {
                 let change = try list.takeChange()
                 try expectEqual(
-                    change.deleted, [item(people[0], 0, 0), item(people[1], 0, 1)], "the objects without a team")
+                    change.deleted, [item(people[0], section: 0, item: 0), item(people[1], section: 0, item: 1)], "the objects without a team")
                 try expectEqual(change.entryCount, 2, "the objects of the difference")
             }
             let change = try sections.takeChange()
@@ -163,7 +163,7 @@ extension GraphCheck {
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             people[2].team = nil
             context.processPendingChanges()
-            try expectEqual(try own.takeChange().deleted, [item(people[2], 0, 0)], "the last object with a team")
+            try expectEqual(try own.takeChange().deleted, [item(people[2], section: 0, item: 0)], "the last object with a team")
             try expectEqual(related.changes, [], "no difference of a result that the object was not in")
             for list in [own, related, sections] { try list.expectFetched() }
         },
@@ -177,12 +177,12 @@ extension GraphCheck {
             let rich = try FollowedList(Fetch<Person>(where: "salary > 10", sortedBy: ["name"]), in: context)
             let teams = FollowedList(
                 try FetchedResultsController<ManagedObject>(FetchRequest("Team", sortedBy: ["name"]), in: context),
-                FetchRequest("Team", sortedBy: ["name"]), nil)
+                request: FetchRequest("Team", sortedBy: ["name"]), sections: nil)
             var short: FollowedList<Person>? = try FollowedList(Fetch<Person>(), in: context)
             people[0].salary = 20
             context.processPendingChanges()
             try expectEqual(try all.takeChange().updated.map(\.id), [people[0].objectID], "the updated")
-            try expectEqual(try rich.takeChange().inserted, [item(people[0], 0, 0)], "the inserted")
+            try expectEqual(try rich.takeChange().inserted, [item(people[0], section: 0, item: 0)], "the inserted")
             try expectEqual(try require(short, "a list").takeChange().updated.count, 1, "the updated, in no order")
             try expectEqual(teams.changes, [], "no difference of another entity")
             short = nil
@@ -190,7 +190,7 @@ extension GraphCheck {
             try require(people[2].team, "a team")["name"] = "Accounting"
             context.processPendingChanges()
             try expectEqual(try all.takeChange().entryCount, 1, "the difference of all")
-            try expectEqual(try rich.takeChange().deleted, [item(people[0], 0, 0)], "the deleted")
+            try expectEqual(try rich.takeChange().deleted, [item(people[0], section: 0, item: 0)], "the deleted")
             try expectEqual(try teams.takeChange().moved.map(\.to), [ResultsPlace(section: 0, item: 0)], "the team")
         },
         GraphCheck(
@@ -275,7 +275,7 @@ extension GraphCheck {
             let context = try bench.makeContainer().makeContext()
             let rules = FetchRequest("Rule", where: "number > 2", sortedBy: ["number"])
             let list = FollowedList(
-                try FetchedResultsController<ManagedObject>(rules, in: context, sections: "required"), rules, "required"
+                try FetchedResultsController<ManagedObject>(rules, in: context, sections: "required"), request: rules, sections: "required"
             )
             let objects = try [3, 4].map { (number: Int64) in
                 let rule = try context.insert("Rule")
@@ -286,7 +286,7 @@ extension GraphCheck {
             _ = try list.takeChange()
             objects[0]["number"] = 100
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().moved, [move(objects[0], (0, 0), (0, 1))], "the moved object")
+            try expectEqual(try list.takeChange().moved, [move(objects[0], from: (0, 0), to: (0, 1))], "the moved object")
             _ = try expectError(.validationFailed, in: "a save of an object that breaks a rule") { try context.save() }
             try expectEqual(list.changes, [], "no difference of a save that failed")
             objects[0]["number"] = 1
@@ -312,7 +312,7 @@ extension GraphCheck {
             try expectEqual(list.changes, [], "no difference without a merge")
             try context.refreshAllObjects()
             let change = try list.takeChange()
-            try expectEqual(change.moved, [move(people[1], (0, 1), (0, 2))], "the moved object")
+            try expectEqual(change.moved, [move(people[1], from: (0, 1), to: (0, 2))], "the moved object")
             try expectEqual(change.entryCount, 1, "the objects of the difference")
             try expectEqual(people[0].salary, 1, "a value that is not saved")
             try list.expectFetched()
@@ -332,8 +332,8 @@ extension GraphCheck {
             first.plays = -5
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.inserted, [item(albums[3], 0, 0)], "the objects that entered at the first edge")
-            try expectEqual(change.deleted, [item(albums[6], 0, 2)], "the objects that left at the last edge")
+            try expectEqual(change.inserted, [item(albums[3], section: 0, item: 0)], "the objects that entered at the first edge")
+            try expectEqual(change.deleted, [item(albums[6], section: 0, item: 2)], "the objects that left at the last edge")
             try expectEqual(change.entryCount, 2, "the objects of the difference")
             context.delete(first)
             context.delete(albums[0])
@@ -342,7 +342,7 @@ extension GraphCheck {
             try expectEqual(
                 change.deleted.map(\.id), [albums[3].objectID, albums[4].objectID], "the objects that left")
             try expectEqual(
-                change.inserted, [item(albums[6], 0, 1), item(albums[7], 0, 2)], "the objects that entered")
+                change.inserted, [item(albums[6], section: 0, item: 1), item(albums[7], section: 0, item: 2)], "the objects that entered")
             albums[11].plays = 100
             albums[10].rating = 1
             context.processPendingChanges()
@@ -353,8 +353,8 @@ extension GraphCheck {
             albums[5].plays = 200
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.deleted, [item(albums[5], 0, 0)], "the objects that moved out of the window")
-            try expectEqual(change.inserted, [item(albums[8], 0, 2)], "the objects that replaced it")
+            try expectEqual(change.deleted, [item(albums[5], section: 0, item: 0)], "the objects that moved out of the window")
+            try expectEqual(change.inserted, [item(albums[8], section: 0, item: 2)], "the objects that replaced it")
             for album in albums[6...] { context.delete(album) }
             context.processPendingChanges()
             try expectEqual(list.controller.objects, [albums[5]], "the rest is less than the window")
@@ -435,7 +435,7 @@ extension GraphCheck {
             let change = try years.takeChange()
             try expectEqual(change.insertedSections, [1], "the inserted section")
             try expectEqual(
-                change.moved, [move(albums[0], (0, 0), (1, 0)), move(albums[1], (0, 1), (1, 1))], "the moved objects")
+                change.moved, [move(albums[0], from: (0, 0), to: (1, 0)), move(albums[1], from: (0, 1), to: (1, 1))], "the moved objects")
             let edges = try window.takeChange()
             try expectEqual(
                 edges.deleted.map(\.id), [albums[0], albums[1]].map(\.objectID), "the objects that left the window")
@@ -523,23 +523,23 @@ extension GraphCheck {
             try context.save()
             let totals = try ResultsTotals(
                 Fetch<Person>(where: "team.name == 'Engineering'"), sums: ["salary"], in: context)
-            func expectTotals(_ count: Int, _ sum: Value, _ what: String) throws {
+            func expectTotals(_ count: Int, sum: Value, what: String) throws {
                 try expectEqual(totals.count, count, "the number \(what)")
                 try expectEqual(totals.sum("salary"), sum, "the sum \(what)")
                 try expect(totals.error == nil, "no error")
             }
-            try expectTotals(2, 11, "at first")
+            try expectTotals(2, sum: 11, what: "at first")
             try require(people[2].team, "a team")["name"] = "Engineering"
             context.processPendingChanges()
-            try expectTotals(3, 111, "after the name of a team changed")
+            try expectTotals(3, sum: 111, what: "after the name of a team changed")
             people[0].team = nil
             context.processPendingChanges()
-            try expectTotals(2, 110, "after an object left its team")
+            try expectTotals(2, sum: 110, what: "after an object left its team")
             context.delete(try require(people[1].team, "a team"))
             context.processPendingChanges()
-            try expectTotals(1, 100, "after a team was deleted")
+            try expectTotals(1, sum: 100, what: "after a team was deleted")
             context.rollback()
-            try expectTotals(2, 11, "after a rollback")
+            try expectTotals(2, sum: 11, what: "after a rollback")
         },
     ]
 }

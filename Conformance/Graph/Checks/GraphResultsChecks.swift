@@ -28,9 +28,9 @@ extension GraphCheck {
             context.delete(people[2])
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.inserted, [item(new, 0, 1)], "the inserted objects")
-            try expectEqual(change.updated, [move(people[1], (0, 1), (0, 2))], "the updated objects")
-            try expectEqual(change.deleted, [item(people[2], 1, 0)], "the deleted objects")
+            try expectEqual(change.inserted, [item(new, section: 0, item: 1)], "the inserted objects")
+            try expectEqual(change.updated, [move(people[1], from: (0, 1), to: (0, 2))], "the updated objects")
+            try expectEqual(change.deleted, [item(people[2], section: 1, item: 0)], "the deleted objects")
             try expectEqual(change.deletedSections, [1], "the deleted sections")
             try expect(change.moved.isEmpty && change.insertedSections.isEmpty, "nothing else")
             try expectEqual(list.controller.objects.map(\.name), ["Alice", "Amy", "Bob"], "the names")
@@ -56,7 +56,7 @@ extension GraphCheck {
             context.processPendingChanges()
             let change = try list.takeChange()
             try expectEqual(change.insertedSections, [1], "the inserted sections")
-            try expectEqual(change.moved, [move(people[1], (0, 1), (1, 0))], "the moved objects")
+            try expectEqual(change.moved, [move(people[1], from: (0, 1), to: (1, 0))], "the moved objects")
             try expectEqual(change.deleted, [], "the deleted objects")
             try expect(change.inserted.isEmpty && change.updated.isEmpty && change.deletedSections.isEmpty, "no more")
         },
@@ -69,12 +69,12 @@ extension GraphCheck {
             people[0].name = "Aaron"
             context.processPendingChanges()
             var change = try list.takeChange()
-            try expectEqual(change.updated, [move(people[0], (0, 0), (0, 0))], "the updated objects")
+            try expectEqual(change.updated, [move(people[0], from: (0, 0), to: (0, 0))], "the updated objects")
             try expect(change.moved.isEmpty, "no move")
             people[0].name = "Zoe"
             context.processPendingChanges()
             change = try list.takeChange()
-            try expectEqual(change.moved, [move(people[0], (0, 0), (0, 2))], "the moved objects")
+            try expectEqual(change.moved, [move(people[0], from: (0, 0), to: (0, 2))], "the moved objects")
             try expect(change.updated.isEmpty, "no update: the others have kept their order")
         },
         GraphCheck(
@@ -123,7 +123,7 @@ extension GraphCheck {
             (people[0].salary, people[1].salary, people[2].salary) = (30, 20, 5)
             context.processPendingChanges()
             try expectEqual(
-                try list.takeChange().inserted, [item(people[1], 0, 0), item(people[0], 0, 1)], "the inserted")
+                try list.takeChange().inserted, [item(people[1], section: 0, item: 0), item(people[0], section: 0, item: 1)], "the inserted")
             people[2].name = "another name"
             context.processPendingChanges()
             try expectEqual(list.changes, [], "no difference")
@@ -131,11 +131,11 @@ extension GraphCheck {
             people[2].salary = 40
             context.processPendingChanges()
             let change = try list.takeChange()
-            try expectEqual(change.deleted, [item(people[1], 0, 0)], "the deleted")
-            try expectEqual(change.inserted, [item(people[2], 0, 1)], "the inserted")
+            try expectEqual(change.deleted, [item(people[1], section: 0, item: 0)], "the deleted")
+            try expectEqual(change.inserted, [item(people[2], section: 0, item: 1)], "the inserted")
             people[0].salary = 30
             context.processPendingChanges()
-            try expectEqual(try list.takeChange().updated, [move(people[0], (0, 0), (0, 0))], "a value set again")
+            try expectEqual(try list.takeChange().updated, [move(people[0], from: (0, 0), to: (0, 0))], "a value set again")
         },
         GraphCheck(
             "results.no-fetch",
@@ -179,9 +179,9 @@ extension GraphCheck {
             context.processPendingChanges()
             _ = try list.takeChange()
             undo.undo()
-            try expectEqual(try list.takeChange().moved, [move(people[0], (0, 2), (0, 0))], "the moves of the undo")
+            try expectEqual(try list.takeChange().moved, [move(people[0], from: (0, 2), to: (0, 0))], "the moves of the undo")
             undo.redo()
-            try expectEqual(try list.takeChange().moved, [move(people[0], (0, 0), (0, 2))], "the moves of the redo")
+            try expectEqual(try list.takeChange().moved, [move(people[0], from: (0, 0), to: (0, 2))], "the moves of the redo")
             context.delete(people[1])
             let new: Person = try context.insert()
             new.name = "Carl"
@@ -333,7 +333,7 @@ extension GraphCheck {
             context.processPendingChanges()
             try expectEqual(list.changes, [], "no difference without a merge")
             try context.refresh(people[0], mergingChanges: false)
-            try expectEqual(try list.takeChange().moved, [move(people[0], (0, 0), (0, 2))], "the moved objects")
+            try expectEqual(try list.takeChange().moved, [move(people[0], from: (0, 0), to: (0, 2))], "the moved objects")
             try list.controller.performFetch()
             try expectEqual(
                 try list.takeChange().inserted.map(\.place), [ResultsPlace(section: 0, item: 1)], "the rest")
@@ -380,12 +380,12 @@ extension GraphCheck {
             let (container, meter) = try bench.makeMetered { context in
                 for name in ["Alice", "Bob", "Carol"] { (try context.insert() as Person).name = name }
             }
-            try await Self.followInBackground(container, meter)
+            try await Self.followInBackground(container, meter: meter)
         },
     ]
 
     @MainActor
-    private static func followInBackground(_ container: PersistentContainer, _ meter: StoreMeter) async throws {
+    private static func followInBackground(_ container: PersistentContainer, meter: StoreMeter) async throws {
         let context = container.makeContext()
         context.mergesChangesAutomatically = true
         let people = try context.fetch(Fetch<Person>(sortedBy: ["name"]))

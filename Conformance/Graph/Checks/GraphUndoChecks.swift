@@ -229,7 +229,7 @@ extension GraphCheck {
         try expectEqual(try context.count(FetchRequest("Track")), 0, "the tracks")
         try expect(playlist.tracks.isEmpty && artist.albums.isEmpty && person.favorite == nil, "no references")
         undo.undo()
-        func compare(_ context: ManagedObjectContext, _ text: String) throws {
+        func compare(_ context: ManagedObjectContext, text: String) throws {
             let album = try context.existingObject(album.id)
             try expectEqual(album.tracks.map(\.title), ["California", "Carey", "River"], "the tracks \(text)")
             let list = try context.existingObject(playlist.id)
@@ -246,10 +246,10 @@ extension GraphCheck {
             try expectEqual(try context.count(FetchRequest("Track")), 3, "the tracks \(text)")
             try expectEqual(try context.count(FetchRequest("Ring")), 4, "the rings \(text)")
         }
-        try compare(context, "after undo")
+        try compare(context, text: "after undo")
         try expectEqual(context.hasChanges, isSaved, "changes after undo")
         try context.save()
-        try compare(container.makeContext(), "in the store")
+        try compare(container.makeContext(), text: "in the store")
         undo.redo()
         try expectEqual(try context.count(FetchRequest("Ring")), 0, "the rings after redo")
         try context.save()
@@ -257,7 +257,7 @@ extension GraphCheck {
         try expectEqual(try bench.storedCount("Ring", in: container), 0, "the stored rings after redo")
         undo.undo()
         try context.save()
-        try compare(container.makeContext(), "in the store, again")
+        try compare(container.makeContext(), text: "in the store, again")
     }
 
     private static func undoOrder(_ bench: GraphBench, isSaved: Bool) throws {

@@ -13,11 +13,11 @@ final class FollowedList<Object: ManagedObject> {
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections: String? = nil
     ) throws where Object: ManagedObjectClass {
         self.init(
-            try FetchedResultsController(request, in: context, sections: sections), request.request, sections)
+            try FetchedResultsController(request, in: context, sections: sections), request: request.request, sections: sections)
     }
 
     /// Creates a list that follows the controller of a request.
-    init(_ controller: FetchedResultsController<Object>, _ request: FetchRequest, _ sections: String?) {
+    init(_ controller: FetchedResultsController<Object>, request: FetchRequest, sections: String?) {
         (self.controller, self.request, self.sections) = (controller, request, sections)
         rows = controller.sections.map { Array($0) }
         controller.onChange = { [weak self] change in

@@ -118,7 +118,7 @@ package final class MeteredStore: CommitReportingStore {
 
     package func metadata() throws(StoreError) -> StoreMetadata { try base.metadata() }
 
-    package func snapshot() throws(StoreError) -> any StoreSnapshot { MeteredSnapshot(try base.snapshot(), meter) }
+    package func snapshot() throws(StoreError) -> any StoreSnapshot { MeteredSnapshot(try base.snapshot(), meter: meter) }
 
     package func reserveKeys(_ count: Int, for entity: EntityName) throws(StoreError) -> Range<Int64> {
         try meter.reserve()
@@ -142,7 +142,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
     private let base: any StoreSnapshot
     private let meter: StoreMeter
 
-    init(_ base: any StoreSnapshot, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    init(_ base: any StoreSnapshot, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     var model: ManagedObjectModel { base.model }
 
@@ -153,7 +153,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         try meter.read()
-        return MeteredCursor(try base.records(of: entity, after: id), meter)
+        return MeteredCursor(try base.records(of: entity, after: id), meter: meter)
     }
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
@@ -185,7 +185,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
 
     func fetch(_ request: FetchRequest) throws(StoreError) -> any RecordCursor {
         try meter.read()
-        return MeteredCursor(try base.fetch(request), meter)
+        return MeteredCursor(try base.fetch(request), meter: meter)
     }
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int {
@@ -198,7 +198,7 @@ private final class MeteredSnapshot: IDListingSnapshot, GroupedLinkSnapshot, Gra
         ids += try base.objectIDs(checked: request)
     }
 
-    func makeObjectGraph() -> any ObjectGraph { MeteredGraph(base.objectGraph(), meter) }
+    func makeObjectGraph() -> any ObjectGraph { MeteredGraph(base.objectGraph(), meter: meter) }
 }
 
 /// A graph that counts its calls.
@@ -206,7 +206,7 @@ private final class MeteredGraph: ObjectGraph {
     private let base: any ObjectGraph
     private let meter: StoreMeter
 
-    init(_ base: any ObjectGraph, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    init(_ base: any ObjectGraph, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         try meter.read(records: keys.count)
@@ -226,7 +226,7 @@ private final class MeteredCursor: RecordCursor {
     private let base: any RecordCursor
     private let meter: StoreMeter
 
-    init(_ base: any RecordCursor, _ meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
+    init(_ base: any RecordCursor, meter: StoreMeter) { (self.base, self.meter) = (base, meter) }
 
     func next(into batch: inout RecordBatch) throws(StoreError) -> Bool {
         let hasMore = try base.next(into: &batch)

@@ -41,12 +41,12 @@ extension GraphCheck {
         return (container, context, albums)
     }
 
-    static func item(_ object: ManagedObject, _ section: Int, _ item: Int) -> ResultsChange.Item {
+    static func item(_ object: ManagedObject, section: Int, item: Int) -> ResultsChange.Item {
         ResultsChange.Item(id: object.objectID, place: ResultsPlace(section: section, item: item))
     }
 
     static func move(
-        _ object: ManagedObject, _ from: (Int, Int), _ to: (Int, Int)
+        _ object: ManagedObject, from: (Int, Int), to: (Int, Int)
     ) -> ResultsChange.Move {
         ResultsChange.Move(
             id: object.objectID, from: ResultsPlace(section: from.0, item: from.1),

@@ -46,15 +46,15 @@ extension ConformanceReport {
             content =
                 "      <properties>\n        <property name=\"opposite\" value=\"\(xml("\(capability)"))\"/>\n      </properties>\n"
         case .excluded(let exclusion, let failure):
-            content = "      <skipped message=\"\(xml(exclusion.reason))\">\(xml(details(result, failure)))</skipped>\n"
+            content = "      <skipped message=\"\(xml(exclusion.reason))\">\(xml(details(result, failure: failure)))</skipped>\n"
         case .failed(let failure):
             content =
-                "      <failure type=\"ConformanceFailure\" message=\"\(xml(failure.actual))\">\(xml(details(result, failure)))</failure>\n"
+                "      <failure type=\"ConformanceFailure\" message=\"\(xml(failure.actual))\">\(xml(details(result, failure: failure)))</failure>\n"
         }
         return start + ">\n" + content + "    </testcase>\n"
     }
 
-    private static func details(_ result: ConformanceResult, _ failure: ConformanceFailure) -> String {
+    private static func details(_ result: ConformanceResult, failure: ConformanceFailure) -> String {
         "\(result.check.behavior)\nexpected: \(failure.expected)\nactual:   \(failure.actual)"
     }
 

@@ -8,7 +8,7 @@ extension ConformanceReport {
                 ["`\(group)`"] + stores.map { Self.cell($0.results.filter { $0.check.group == group }) })
         }
         rows.append(["all"] + stores.map { Self.cell($0.results) })
-        return Self.table(["checks"] + stores.map(\.store), rows)
+        return Self.table(["checks"] + stores.map(\.store), rows: rows)
     }
 
     /// Returns a table for each group with a row for each check: its behavior, and its result on
@@ -24,7 +24,7 @@ extension ConformanceReport {
                 }
                 rows.append(["`\(result.check.id)`", result.check.behavior] + outcomes)
             }
-            return "## \(group)\n\n" + Self.table(["check", "behavior"] + stores.map(\.store), rows)
+            return "## \(group)\n\n" + Self.table(["check", "behavior"] + stores.map(\.store), rows: rows)
         }.joined(separator: "\n")
     }
 
@@ -58,7 +58,7 @@ extension ConformanceReport {
         }
     }
 
-    private static func table(_ names: [String], _ rows: [[String]]) -> String {
+    private static func table(_ names: [String], rows: [[String]]) -> String {
         func line(_ cells: [String]) -> String { "| \(cells.map(escaped).joined(separator: " | ")) |\n" }
         return line(names) + line(names.map { _ in "---" }) + rows.map(line).joined()
     }

@@ -12,15 +12,15 @@ extension ModelDraft {
     ///
     /// Only what makes a problem go away is left out. What else is wrong stays, and building the
     /// model reports it.
-    mutating func prune(_ warnings: inout [ModelImportWarning], _ file: String) {
+    mutating func prune(_ warnings: inout [ModelImportWarning], file: String) {
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
         let limit = min(Self.attemptLimit, Self.validationLimit / max(1, propertyCount))
         var pruning = Pruning(file: file, limit: limit, problems: problems())
         for number in entities.indices {
             let name = entities[number].name
             guard pruning.problems.contains(where: { $0.entity == name }) else { continue }
-            pruneAttributes(of: number, &pruning)
-            pruneOtherParts(of: number, &pruning)
+            pruneAttributes(of: number, pruning: &pruning)
+            pruneOtherParts(of: number, pruning: &pruning)
         }
         pruneModelParts(&pruning)
         warnings += pruning.warnings
@@ -39,7 +39,7 @@ extension ModelDraft {
 
     /// Makes a change, with a warning, if the model then has fewer problems.
     private mutating func attempt(
-        _ pruning: inout Pruning, _ entity: String?, _ property: String?, _ what: String,
+        _ pruning: inout Pruning, entity: String?, property: String?, what: String,
         _ change: (inout ModelDraft) -> Void
     ) {
         guard !pruning.problems.isEmpty, pruning.attempts < pruning.limit else { return }
@@ -51,10 +51,10 @@ extension ModelDraft {
         let reason = pruning.problems.first { !left.contains($0) }?.message ?? ""
         self = changed
         pruning.problems = left
-        warn(&pruning.warnings, pruning.file, entity, property, "\(what) is left out: \(reason)")
+        warn(&pruning.warnings, file: pruning.file, entity: entity, property: property, message: "\(what) is left out: \(reason)")
     }
 
-    private mutating func pruneAttributes(of number: Int, _ pruning: inout Pruning) {
+    private mutating func pruneAttributes(of number: Int, pruning: inout Pruning) {
         let name = entities[number].name
         for position in entities[number].attributes.indices {
             let attribute = entities[number].attributes[position]
@@ -62,17 +62,17 @@ extension ModelDraft {
                 continue
             }
             if attribute.derivationExpression != nil {
-                attempt(&pruning, name, attribute.name, "its derivation") {
+                attempt(&pruning, entity: name, property: attribute.name, what: "its derivation") {
                     $0.entities[number].attributes[position].derivationExpression = nil
                 }
             }
             if !attribute.validation.isEmpty {
-                attempt(&pruning, name, attribute.name, "its validation") {
+                attempt(&pruning, entity: name, property: attribute.name, what: "its validation") {
                     $0.entities[number].attributes[position].validation = AttributeValidation()
                 }
             }
             if !attribute.defaultValue.isNull {
-                attempt(&pruning, name, attribute.name, "its default value") {
+                attempt(&pruning, entity: name, property: attribute.name, what: "its default value") {
                     $0.entities[number].attributes[position].defaultValue = .null
                 }
             }
@@ -81,23 +81,23 @@ extension ModelDraft {
 
     /// Prunes indexes, constraints and fetched properties, from the end, so that positions stay
     /// right.
-    private mutating func pruneOtherParts(of number: Int, _ pruning: inout Pruning) {
+    private mutating func pruneOtherParts(of number: Int, pruning: inout Pruning) {
         let name = entities[number].name
         for position in entities[number].fetchIndexes.indices.reversed() {
             let index = entities[number].fetchIndexes[position].name
-            attempt(&pruning, name, nil, "fetch index '\(index)'") {
+            attempt(&pruning, entity: name, property: nil, what: "fetch index '\(index)'") {
                 _ = $0.entities[number].fetchIndexes.remove(at: position)
             }
         }
         for position in entities[number].uniquenessConstraints.indices.reversed() {
             let names = entities[number].uniquenessConstraints[position].joined(separator: ", ")
-            attempt(&pruning, name, nil, "uniqueness constraint (\(names))") {
+            attempt(&pruning, entity: name, property: nil, what: "uniqueness constraint (\(names))") {
                 _ = $0.entities[number].uniquenessConstraints.remove(at: position)
             }
         }
         for position in entities[number].fetchedProperties.indices.reversed() {
             let property = entities[number].fetchedProperties[position].name
-            attempt(&pruning, name, property, "the fetched property") {
+            attempt(&pruning, entity: name, property: property, what: "the fetched property") {
                 _ = $0.entities[number].fetchedProperties.remove(at: position)
             }
         }
@@ -106,14 +106,14 @@ extension ModelDraft {
     private mutating func pruneModelParts(_ pruning: inout Pruning) {
         for (name, members) in configurations {
             for position in members.indices.reversed() {
-                attempt(&pruning, nil, nil, "member '\(members[position])' of configuration '\(name)'") {
+                attempt(&pruning, entity: nil, property: nil, what: "member '\(members[position])' of configuration '\(name)'") {
                     _ = $0.configurations[name]?.remove(at: position)
                 }
             }
         }
         for position in fetchRequestTemplates.indices.reversed() {
             let template = fetchRequestTemplates[position].name
-            attempt(&pruning, nil, nil, "fetch request '\(template)'") {
+            attempt(&pruning, entity: nil, property: nil, what: "fetch request '\(template)'") {
                 _ = $0.fetchRequestTemplates.remove(at: position)
             }
         }

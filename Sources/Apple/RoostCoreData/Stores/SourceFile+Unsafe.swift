@@ -58,7 +58,7 @@ internal import RoostCore
                 return String(cString: made)
             }
             guard let made else {
-                throw Self.failure(errno, "Cannot create a temporary directory in '\(base)'")
+                throw Self.failure(errno, what: "Cannot create a temporary directory in '\(base)'")
             }
             path = made
             self.names = names
@@ -86,17 +86,17 @@ internal import RoostCore
             let input = open(source, O_RDONLY | O_CLOEXEC)
             guard input >= 0 else {
                 if errno == ENOENT { return }
-                throw failure(errno, "Cannot open '\(source)'")
+                throw failure(errno, what: "Cannot open '\(source)'")
             }
             defer { _ = close(input) }
             let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard output >= 0 else { throw failure(errno, "Cannot create a private copy of '\(source)'") }
+            guard output >= 0 else { throw failure(errno, what: "Cannot create a private copy of '\(source)'") }
             defer { _ = close(output) }
             var piece = [UInt8](repeating: 0, count: 1 << 20)
             while true {
                 let taken = piece.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
                 if taken < 0, errno == EINTR { continue }
-                guard taken >= 0 else { throw failure(errno, "Cannot read '\(source)'") }
+                guard taken >= 0 else { throw failure(errno, what: "Cannot read '\(source)'") }
                 if taken == 0 { return }
                 var written = 0
                 while written < taken {
@@ -105,13 +105,13 @@ internal import RoostCore
                         bytes.baseAddress.map { write(output, $0 + written, taken - written) } ?? 0
                     }
                     if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { throw failure(errno, "Cannot write a private copy of '\(source)'") }
+                    guard count > 0 else { throw failure(errno, what: "Cannot write a private copy of '\(source)'") }
                     written += count
                 }
             }
         }
 
-        private static func failure(_ code: Int32, _ what: String) -> StoreError {
+        private static func failure(_ code: Int32, what: String) -> StoreError {
             let kind: StoreError.Code =
                 switch code {
                 case ENOSPC, EDQUOT: .noSpace

@@ -57,7 +57,7 @@
 
     extension StoreError {
         /// Returns the error of a PostgreSQL error on the named store during the action `what`.
-        static func postgreSQL(_ error: PostgreSQLError, _ what: String, _ name: String) -> StoreError {
+        static func postgreSQL(_ error: PostgreSQLError, what: String, name: String) -> StoreError {
             let code = error.storeCode
             let remedy: String
             switch code {

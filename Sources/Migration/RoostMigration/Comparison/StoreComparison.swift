@@ -74,7 +74,7 @@ public enum StoreComparison {
     /// - Returns: The differences; empty exactly when the contents are equal.
     /// - Throws: `corrupted`, naming the damaged record; `cancelled`; other errors of reading.
     public static func diff(
-        _ first: any PersistentStore, _ second: any PersistentStore, limit: Int = 20, trustingDigests: Bool = false,
+        _ first: any PersistentStore, second: any PersistentStore, limit: Int = 20, trustingDigests: Bool = false,
         cancellation: ConversionCancellation? = nil
     ) throws(StoreError) -> [StoreDifference] {
         let (left, right) = (try first.snapshot(), try second.snapshot())

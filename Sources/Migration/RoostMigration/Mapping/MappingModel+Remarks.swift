@@ -12,7 +12,7 @@ extension MappingModel {
     ///   - destination: The model that they shall have.
     /// - Returns: The remarks; none for what ``problems(from:to:)`` finds wrong already.
     package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
-        var remarks = MappingRemarks(self, source, destination)
+        var remarks = MappingRemarks(self, source: source, destination: destination)
         remarks.make()
         return MappingRemark.Kind.allCases.flatMap { kind in remarks.remarks.filter { $0.kind == kind } }
     }

@@ -13,8 +13,8 @@ extension MappingRemarks {
         {
             let known = source.entities.map(\.declaration)
             add(
-                .note, entity.name, nil,
-                Self.unmatched(identifier, known.map(\.identifier), known.first { $0.name == identifier }?.identifier))
+                .note, entity: entity.name, property: nil,
+                message: Self.unmatched(identifier, known: known.map(\.identifier), named: known.first { $0.name == identifier }?.identifier))
         }
         for mapping in origins where mapping.mapping.type == .transform {
             guard let origin = mapping.mapping.sourceEntity.flatMap(source.entity) else { continue }
@@ -25,8 +25,8 @@ extension MappingRemarks {
                 else { continue }
                 let near = origin.attribute(identifier)?.identifier
                 add(
-                    .note, entity.name, attribute.name,
-                    Self.unmatched(identifier, origin.attributes.map(\.identifier), near))
+                    .note, entity: entity.name, property: attribute.name,
+                    message: Self.unmatched(identifier, known: origin.attributes.map(\.identifier), named: near))
             }
             for relationship in entity.relationships.map(\.declaration) {
                 guard let identifier = relationship.renamingIdentifier, identifier != relationship.name,
@@ -35,13 +35,13 @@ extension MappingRemarks {
                 else { continue }
                 let near = origin.relationship(identifier)?.declaration.identifier
                 add(
-                    .note, entity.name, relationship.name,
-                    Self.unmatched(identifier, origin.relationships.map(\.declaration.identifier), near))
+                    .note, entity: entity.name, property: relationship.name,
+                    message: Self.unmatched(identifier, known: origin.relationships.map(\.declaration.identifier), named: near))
             }
         }
     }
 
-    private static func unmatched(_ identifier: String, _ known: [String], _ named: String?) -> String {
+    private static func unmatched(_ identifier: String, known: [String], named: String?) -> String {
         let hint: String
         if let named {
             hint = "; the element with that name is known as '\(named)' there, so keep that identifier."
@@ -61,7 +61,7 @@ extension MappingRemarks {
             // One constraint of the source must bind all of them: two that bind a half each say nothing about both.
             var kept: Set<Int>?
             for mapping in fed {
-                kept = kept?.intersection(binding(constraint, mapping)) ?? binding(constraint, mapping)
+                kept = kept?.intersection(binding(constraint, mapping: mapping)) ?? binding(constraint, mapping: mapping)
             }
             guard kept?.isEmpty ?? false else { continue }
             var remark = MappingRemark(
@@ -77,7 +77,7 @@ extension MappingRemarks {
     /// The numbers of the source's constraints that objects must meet already, so that they meet
     /// this one after a mapping.
     private func binding(
-        _ constraint: ManagedObjectModel.UniquenessConstraint, _ mapping: Mapping
+        _ constraint: ManagedObjectModel.UniquenessConstraint, mapping: Mapping
     ) -> Set<Int> {
         guard let origin = mapping.mapping.sourceEntity.flatMap(source.entity) else { return [] }
         let old: [String] = constraint.attributes.compactMap { name in

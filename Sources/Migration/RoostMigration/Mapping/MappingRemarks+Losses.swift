@@ -11,14 +11,14 @@ extension MappingRemarks {
         let makers = asked.filter { $0.mapping.destinationEntity != nil }
         guard !makers.isEmpty else {
             add(
-                loss: MappingLoss(.objects, of: .init(entity.name), by: takers.map(\.mapping.name)), entity.name, nil,
-                "All objects of the entity are dropped.")
+                loss: MappingLoss(.objects, of: .init(entity.name), by: takers.map(\.mapping.name)), entity: entity.name, property: nil,
+                message: "All objects of the entity are dropped.")
             return
         }
         if let left = objects(of: entity, notTakenBy: makers) {
             add(
-                loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity.name, nil,
-                "Objects that no mapping's predicate selects are dropped.")
+                loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity: entity.name, property: nil,
+                message: "Objects that no mapping's predicate selects are dropped.")
         }
         for attribute in entity.attributes where attribute.isStored {
             let name = attribute.name
@@ -26,16 +26,16 @@ extension MappingRemarks {
             if let left = objects(of: entity, takenBy: makers, notTakenBy: readers) {
                 let others = makers.filter { !$0.reads(name) }
                 add(
-                    loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity.name, name,
-                    readers.isEmpty
+                    loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity: entity.name, property: name,
+                    message: readers.isEmpty
                         ? "The attribute's values are dropped: no mapping reads them."
                         : "The attribute's values are dropped for some objects: no mapping that takes those objects reads them."
                 )
             } else if attribute.type == .composite {
-                judgeElements(of: attribute, [name], entity, makers)
+                judgeElements(of: attribute, path: [name], entity: entity, makers: makers)
             }
         }
-        for relationship in entity.relationships { judge(relationship, of: entity, makers) }
+        for relationship in entity.relationships { judge(relationship, of: entity, makers: makers) }
     }
 
     /// The objects of an entity that some mappings take, and none of some others.
@@ -49,7 +49,7 @@ extension MappingRemarks {
     }
 
     private mutating func judge(
-        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, _ makers: [Mapping]
+        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, makers: [Mapping]
     ) {
         let name = relationship.name.name
         let readers = makers.filter { $0.reads(name) }
@@ -65,30 +65,30 @@ extension MappingRemarks {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
                 // A place belongs to the pair, and needs an ordered relationship at this end.
                 let droppers = zip(heirs, saying).flatMap { heir, mappings in
-                    relationship.isOrdered ? mappings.filter { dropsOrder($0, heir, from: number) } : []
+                    relationship.isOrdered ? mappings.filter { dropsOrder($0, origin: heir, from: number) } : []
                 }
                 if !droppers.isEmpty {
                     add(
                         loss: MappingLoss(.order(name), of: left, by: droppers.map(\.mapping.name)),
-                        source.entities[relationship.source].name, name, "The order of the destinations is dropped.")
+                        entity: source.entities[relationship.source].name, property: name, message: "The order of the destinations is dropped.")
                 }
             }
         }
         guard targets != [] else { return }
         let others = makers.filter { !$0.reads(name) }
         add(
-            loss: MappingLoss(.references(name, to: targets), of: left, by: others.map(\.mapping.name)), entity.name,
-            name,
-            readers.isEmpty && targets == nil
+            loss: MappingLoss(.references(name, to: targets), of: left, by: others.map(\.mapping.name)), entity: entity.name,
+            property: name,
+            message: readers.isEmpty && targets == nil
                 ? "The relationship's destinations are dropped: no mapping reads them."
                 : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
     }
 
     /// Whether a mapping keeps the pairs of a relationship of its objects without the order that
     /// they have at the other end.
-    private func dropsOrder(_ mapping: Mapping, _ origin: Entity, from relationship: Int) -> Bool {
+    private func dropsOrder(_ mapping: Mapping, origin: Entity, from relationship: Int) -> Bool {
         guard mapping.mapping.policyName == nil else { return false }
-        let heirs = successors(mapping, origin).filter { $0.old.number == relationship }
+        let heirs = successors(mapping, origin: origin).filter { $0.old.number == relationship }
         return !heirs.isEmpty
             && !heirs.contains { heir in
                 guard let inverse = heir.new.inverse.map({ destination.relationships[$0] }) else { return false }
@@ -100,24 +100,24 @@ extension MappingRemarks {
     /// Judges the elements of a composite, at any depth; an element that no mapping reads is
     /// reported only as a whole.
     private mutating func judgeElements(
-        of composite: AttributeDescription, _ path: [String], _ entity: Entity, _ makers: [Mapping]
+        of composite: AttributeDescription, path: [String], entity: Entity, makers: [Mapping]
     ) {
         for element in composite.elements where element.type != .undefined {
             let path = path + [element.name]
-            let readers = makers.filter { $0.readsEverything || reads(path, $0) }
+            let readers = makers.filter { $0.readsEverything || reads(path, mapping: $0) }
             guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else {
-                judgeElements(of: element, path, entity, makers)
+                judgeElements(of: element, path: path, entity: entity, makers: makers)
                 continue
             }
             let name = path.joined(separator: ".")
             add(
-                loss: MappingLoss(.values(name), of: left, by: makers.map(\.mapping.name)), entity.name, name,
-                "The element's values are dropped: no mapping reads them.")
+                loss: MappingLoss(.values(name), of: left, by: makers.map(\.mapping.name)), entity: entity.name, property: name,
+                message: "The element's values are dropped: no mapping reads them.")
         }
     }
 
     /// Whether a mapping reads an element or a part of it.
-    private func reads(_ path: [String], _ mapping: Mapping) -> Bool {
+    private func reads(_ path: [String], mapping: Mapping) -> Bool {
         if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
         return mapping.taken.contains { name, taken in
             if taken.starts(with: path) { return true }

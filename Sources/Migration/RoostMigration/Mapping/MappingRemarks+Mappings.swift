@@ -3,31 +3,31 @@ internal import RoostPredicates
 
 // The data that one mapping drops or requires.
 extension MappingRemarks {
-    mutating func judge(_ mapping: Mapping, _ origin: Entity, _ entity: Entity) {
+    mutating func judge(_ mapping: Mapping, origin: Entity, entity: Entity) {
         guard mapping.mapping.policyName == nil else { return }
         if entity.isAbstract, !origin.isAbstract {
             add(
-                .demand, entity.name, nil,
-                "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
+                .demand, entity: entity.name, property: nil,
+                message: "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
         }
         let isCopy = mapping.mapping.type == .copy
         guard isCopy || mapping.mapping.type == .transform, !origin.isAbstract else { return }
         for attribute in entity.attributes where attribute.isStored {
             let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
             if let name, let old = origin.attribute(name) {
-                if old.type == .objectID { judgeIDs(in: name, of: origin, mapping) }
-                judgeDigits(of: old, in: attribute, [old.name], [attribute.name], origin, mapping)
+                if old.type == .objectID { judgeIDs(in: name, of: origin, mapping: mapping) }
+                judgeDigits(of: old, in: attribute, oldPath: [old.name], newPath: [attribute.name], origin: origin, mapping: mapping)
             }
             if !isCopy {
-                judgeExactness(of: attribute, [attribute.name], of: entity, mapping, origin)
-                judge(attribute, of: entity, mapping, origin)
+                judgeExactness(of: attribute, path: [attribute.name], of: entity, mapping: mapping, origin: origin)
+                judge(attribute, of: entity, mapping: mapping, origin: origin)
             }
         }
         for relationship in entity.relationships {
             let name = relationship.name.name
             if isCopy {
                 // The relationship is the same, what its destinations become need not be.
-                if let old = origin.relationship(name) { judge(relationship, from: old, of: entity, origin, mapping) }
+                if let old = origin.relationship(name) { judge(relationship, from: old, of: entity, origin: origin, mapping: mapping) }
                 continue
             }
             let value = mapping.value(of: name)
@@ -35,70 +35,70 @@ extension MappingRemarks {
                 add(
                     loss: MappingLoss(
                         .furtherReferences(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                    source.entities[old.source].name, old.name.name,
-                    "Only one of several destinations remains: '\(entity.name).\(name)' is to-one.")
+                    entity: source.entities[old.source].name, property: old.name.name,
+                    message: "Only one of several destinations remains: '\(entity.name).\(name)' is to-one.")
             }
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
-                judge(relationship, from: old, of: entity, origin, mapping)
+                judge(relationship, from: old, of: entity, origin: origin, mapping: mapping)
             }
             guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere else { continue }
             if !isGiven(relationship) {
                 add(MappingRemark.staysEmpty(name, of: entity.name))
             } else if isGivenByReferences(relationship, to: origin) {
                 add(
-                    .demand, entity.name, name,
-                    "The relationship is mandatory, and only its inverse sets it: the migration fails if nothing refers to an object of '\(origin.name)'."
+                    .demand, entity: entity.name, property: name,
+                    message: "The relationship is mandatory, and only its inverse sets it: the migration fails if nothing refers to an object of '\(origin.name)'."
                 )
             }
         }
-        judgeStrays(mapping, origin)
+        judgeStrays(mapping, origin: origin)
     }
 
     private mutating func judge(
-        _ attribute: AttributeDescription, of entity: Entity, _ mapping: Mapping, _ origin: Entity
+        _ attribute: AttributeDescription, of entity: Entity, mapping: Mapping, origin: Entity
     ) {
         guard !attribute.isOptional, attribute.defaultValue.isNull, attribute.derivationExpression == nil else {
             return
         }
         guard let value = mapping.value(of: attribute.name) else {
             add(
-                .demand, entity.name, attribute.name,
-                "The attribute is mandatory, and nothing gives it a value: the migration fails if '\(origin.name)' has objects. Give it a default."
+                .demand, entity: entity.name, property: attribute.name,
+                message: "The attribute is mandatory, and nothing gives it a value: the migration fails if '\(origin.name)' has objects. Give it a default."
             )
             return
         }
         // Other expressions give what they give.
         guard let name = value.sourceAttribute, let old = origin.attribute(name), old.isOptional else { return }
         add(
-            .demand, entity.name, attribute.name,
-            "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
+            .demand, entity: entity.name, property: attribute.name,
+            message: "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
         )
     }
 
     /// Says where a whole number becomes a floating-point number that may be unable to hold it.
     private mutating func judgeExactness(
-        of attribute: AttributeDescription, _ path: [String], of entity: Entity, _ mapping: Mapping, _ origin: Entity
+        of attribute: AttributeDescription, path: [String], of entity: Entity, mapping: Mapping, origin: Entity
     ) {
         let name = path.joined(separator: ".")
         for element in attribute.elements {
-            judgeExactness(of: element, path + [element.name], of: entity, mapping, origin)
+            judgeExactness(of: element, path: path + [element.name], of: entity, mapping: mapping, origin: origin)
         }
         guard case .path(of: .variable(MappingVariable.source.rawValue), let names)? = mapping.value(of: name),
             let old = origin.attribute(atPath: names.joined(separator: ".")),
             old.type.convertsWhereExact(to: attribute.type)
         else { return }
         add(
-            .demand, entity.name, name,
-            "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly. Only numbers beyond \(attribute.type == .float ? "2^24" : "2^53") can be inexact. Give a mapping with an expression for it."
+            .demand, entity: entity.name, property: name,
+            message: "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly. Only numbers beyond \(attribute.type == .float ? "2^24" : "2^53") can be inexact. Give a mapping with an expression for it."
         )
     }
 
     /// Says which objects' IDs in an attribute of the source become null.
-    private mutating func judgeIDs(in attribute: String, of origin: Entity, _ mapping: Mapping) {
+    private mutating func judgeIDs(in attribute: String, of origin: Entity, mapping: Mapping) {
         let strays: [MappingLoss.Objects] = source.entities.compactMap { entity in
             let takers = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
             guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
-            return objectsWithoutSuccessor(entity, takers.filter { $0.mapping.destinationEntity != nil })
+            return objectsWithoutSuccessor(entity, makers: takers.filter { $0.mapping.destinationEntity != nil })
         }
         for (strays, some) in [
             (strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some "),
@@ -108,14 +108,14 @@ extension MappingRemarks {
             add(
                 loss: MappingLoss(
                     .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                origin.name, attribute,
-                "IDs of \(some)objects of \(names) become null: these objects become none in the destination, or several."
+                entity: origin.name, property: attribute,
+                message: "IDs of \(some)objects of \(names) become null: these objects become none in the destination, or several."
             )
         }
     }
 
     /// The objects of an entity that become no object, or several.
-    private func objectsWithoutSuccessor(_ entity: Entity, _ makers: [Mapping]) -> MappingLoss.Objects? {
+    private func objectsWithoutSuccessor(_ entity: Entity, makers: [Mapping]) -> MappingLoss.Objects? {
         let filters = makers.compactMap(\.mapping.sourcePredicate)
         switch makers.count - filters.count {
         case 0:
@@ -133,16 +133,16 @@ extension MappingRemarks {
     /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one
     /// when the migration runs.
     private mutating func judgeDigits(
-        of old: AttributeDescription, in new: AttributeDescription, _ oldPath: [String], _ newPath: [String],
-        _ origin: Entity, _ mapping: Mapping
+        of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
+        origin: Entity, mapping: Mapping
     ) {
         switch (old.type, new.type) {
         case (.double, .float), (.decimal, .float), (.decimal, .double):
             let name = oldPath.joined(separator: ".")
             add(
                 loss: MappingLoss(.digits(name, new.type), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                origin.name, name,
-                "Digits of values are dropped: \(old.type.name) becomes \(new.type.name), which has fewer.")
+                entity: origin.name, property: name,
+                message: "Digits of values are dropped: \(old.type.name) becomes \(new.type.name), which has fewer.")
         case (.composite, .composite):
             for element in new.elements {
                 let path = newPath + [element.name]
@@ -150,7 +150,7 @@ extension MappingRemarks {
                 guard mapping.values[path.joined(separator: ".")] == nil,
                     let former = old.elements.first(where: { $0.name == element.name })
                 else { continue }
-                judgeDigits(of: former, in: element, oldPath + [element.name], path, origin, mapping)
+                judgeDigits(of: former, in: element, oldPath: oldPath + [element.name], newPath: path, origin: origin, mapping: mapping)
             }
         default: return
         }
@@ -158,16 +158,16 @@ extension MappingRemarks {
 
     private mutating func judge(
         _ new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, of entity: Entity,
-        _ origin: Entity, _ mapping: Mapping
+        origin: Entity, mapping: Mapping
     ) {
         if old.isOrdered, !new.isOrdered, new.isToMany {
             add(
                 loss: MappingLoss(.order(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                source.entities[old.source].name, old.name.name, "The order of the destinations is dropped.")
+                entity: source.entities[old.source].name, property: old.name.name, message: "The order of the destinations is dropped.")
         } else if new.isOrdered, !old.isOrdered, old.isToMany {
-            add(.note, entity.name, new.name.name, "The destinations get the order of their keys.")
+            add(.note, entity: entity.name, property: new.name.name, message: "The destinations get the order of their keys.")
         }
-        judgeInverse(of: new, from: old, entity, origin, mapping)
+        judgeInverse(of: new, from: old, entity: entity, origin: origin, mapping: mapping)
     }
 
     /// A relationship of the destination that takes destinations of one of the source.
@@ -181,7 +181,7 @@ extension MappingRemarks {
     }
 
     /// The relationships that a mapping makes of those of the source's entity.
-    func successors(_ mapping: Mapping, _ origin: Entity) -> [Successor] {
+    func successors(_ mapping: Mapping, origin: Entity) -> [Successor] {
         guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity) else { return [] }
         return entity.relationships.compactMap { new in
             let name = new.name.name
@@ -200,35 +200,35 @@ extension MappingRemarks {
 
     /// Says which destinations are dropped because they become no objects that a relationship can
     /// refer to.
-    private mutating func judgeStrays(_ mapping: Mapping, _ origin: Entity) {
+    private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
         // Others that take the same objects may keep what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {
             let predicate = $0.mapping.sourcePredicate
             return predicate == nil || predicate == mapping.mapping.sourcePredicate
         }
         guard peers.allSatisfy({ $0.mapping.policyName == nil }) else { return }
-        let all = peers.flatMap { successors($0, origin) }
+        let all = peers.flatMap { successors($0, origin: origin) }
         var judged: Set<Int> = []
-        for successor in successors(mapping, origin) where judged.insert(successor.old.number).inserted {
+        for successor in successors(mapping, origin: origin) where judged.insert(successor.old.number).inserted {
             let old = successor.old
             let keeping = all.filter { $0.old.number == old.number }
             let strays = source.entities[old.destination].selfAndSubentities.compactMap { number in
-                source.entities[number].isAbstract ? nil : self.strays(source.entities[number], keeping)
+                source.entities[number].isAbstract ? nil : self.strays(source.entities[number], keeping: keeping)
             }
             guard !strays.isEmpty else { continue }
             let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
             add(
                 loss: MappingLoss(
                     .references(old.name.name, to: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                source.entities[old.source].name, old.name.name,
-                "Destinations of \(names) are dropped: none of them becomes an object that '\(successor.entity).\(successor.new.name.name)' can refer to."
+                entity: source.entities[old.source].name, property: old.name.name,
+                message: "Destinations of \(names) are dropped: none of them becomes an object that '\(successor.entity).\(successor.new.name.name)' can refer to."
             )
         }
     }
 
     /// The objects of an entity that do not become possible destinations of the given
     /// relationships; nil if all do.
-    private func strays(_ entity: Entity, _ keeping: [Successor]) -> MappingLoss.Objects? {
+    private func strays(_ entity: Entity, keeping: [Successor]) -> MappingLoss.Objects? {
         let makers = (bySource[entity.name] ?? []).filter { maker in
             guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }
             return keeping.contains { successor in
@@ -240,16 +240,16 @@ extension MappingRemarks {
     }
 
     private mutating func judgeInverse(
-        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, _ entity: Entity,
-        _ origin: Entity, _ mapping: Mapping
+        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, entity: Entity,
+        origin: Entity, mapping: Mapping
     ) {
         let becomesReflexive = new.isReflexive && !old.isReflexive
         if becomesReflexive {
             add(
                 loss: MappingLoss(
                     .direction(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                source.entities[old.source].name, old.name.name,
-                "The direction of each pair is dropped: the relationship becomes its own inverse, '\(new.name)'."
+                entity: source.entities[old.source].name, property: old.name.name,
+                message: "The direction of each pair is dropped: the relationship becomes its own inverse, '\(new.name)'."
             )
         }
         guard let inverse = new.inverse.map({ destination.relationships[$0] }), !inverse.isToMany else { return }
@@ -258,13 +258,13 @@ extension MappingRemarks {
         let remedy = "Select the pair to keep in a policy."
         if becomesReflexive {
             add(
-                .demand, entity.name, new.name.name,
-                "The relationship becomes its own to-one inverse: the migration fails if an object would have two partners. \(remedy)"
+                .demand, entity: entity.name, property: new.name.name,
+                message: "The relationship becomes its own to-one inverse: the migration fails if an object would have two partners. \(remedy)"
             )
         } else {
             add(
-                .demand, entity.name, new.name.name,
-                "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects refer to the same one. \(remedy)"
+                .demand, entity: entity.name, property: new.name.name,
+                message: "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects refer to the same one. \(remedy)"
             )
         }
     }
@@ -288,7 +288,7 @@ extension MappingRemarks {
         return destination.entities[inverse.source].selfAndSubentities.contains { number in
             (byDestination[destination.entities[number].name] ?? []).contains { mapping in
                 guard let entity = mapping.mapping.sourceEntity.flatMap(source.entity) else { return false }
-                return successors(mapping, entity).contains { successor in
+                return successors(mapping, origin: entity).contains { successor in
                     successor.new.number == inverse.number && successor.old.storage == .field
                         && source.entities[successor.old.destination].includes(origin.number)
                         && successor.old.inverse.map { source.relationships[$0].storage != .field } ?? true

@@ -61,7 +61,7 @@ struct MappingRemarks {
     /// each heir.
     private var said: [MappingRemark: Int] = [:]
 
-    init(_ model: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
+    init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
         (self.source, self.destination) = (source, destination)
         mappings = model.entityMappings.map(Mapping.init)
         bySource = Self.grouped(mappings, by: \.sourceEntity)
@@ -84,14 +84,14 @@ struct MappingRemarks {
             guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity),
                 let origin = mapping.mapping.sourceEntity.flatMap(source.entity)
             else { continue }
-            judge(mapping, origin, entity)
+            judge(mapping, origin: origin, entity: entity)
         }
         for entity in destination.entities { judgeIdentifiers(of: entity) }
         judgeConstraints()
     }
 
     mutating func add(
-        _ kind: MappingRemark.Kind, _ entity: EntityName, _ property: String? = nil, _ message: String
+        _ kind: MappingRemark.Kind, entity: EntityName, property: String? = nil, message: String
     ) {
         add(MappingRemark(kind, entity: entity.text, property: property, message: message))
     }
@@ -104,7 +104,7 @@ struct MappingRemarks {
 
     /// Adds a loss; if a remark says the same of other objects, adds the loss to that remark.
     mutating func add(
-        loss: MappingLoss, _ entity: EntityName, _ property: String? = nil, _ message: String
+        loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
     ) {
         let remark = MappingRemark(.loss, entity: entity.text, property: property, message: message)
         add(remark)

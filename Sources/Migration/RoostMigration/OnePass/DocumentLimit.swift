@@ -15,7 +15,7 @@ struct DocumentLimit {
     ///
     /// - Throws: What the type finds wrong with its options.
     init?(
-        _ type: any PersistentStoreType, _ location: StoreLocation, _ options: [String: String], sourceByteCount: Int
+        _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {
         guard let type = type as? any DocumentStoreType else { return nil }
         byteCount = try type.maximumDocumentByteCount(options)
@@ -61,7 +61,7 @@ struct DocumentLimit {
             }
         }
         do throws(StoreError) {
-            try count(content, channel)
+            try count(content, channel: channel)
         } catch {
             channel.stop()
             _ = reader.join()
@@ -71,7 +71,7 @@ struct DocumentLimit {
     }
 
     /// Counts the content that arrives, until the end or until the reader stops.
-    private func count(_ content: any ContentSource, _ channel: BatchChannel) throws(StoreError) {
+    private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count
         let writer = RecordTextWriter(model: content.model)
