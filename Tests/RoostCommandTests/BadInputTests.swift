@@ -5,7 +5,7 @@ import RoostSystem
 import Testing
 
 /// Whatever is wrong with the input: one line on standard error, exit code 3, and nothing changed.
-@Suite("Bad input")
+@Suite("Commands on bad input")
 struct BadInputTests {
     /// Runs every command that reads the store `name`, and expects each to refuse it.
     private func expectRefused(
@@ -21,7 +21,7 @@ struct BadInputTests {
     }
 
     @Test(
-        "a file that is not a store, an empty file, nothing at all",
+        "commands refuse text, an empty file, zeros or a missing file as a store",
         arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func foreignFiles(prefix: String) throws {
         let place = try Workplace()
@@ -38,7 +38,8 @@ struct BadInputTests {
     }
 
     @Test(
-        "a directory, a pipe or a device instead of a file", arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
+        "commands refuse a directory, a pipe or a device as a store",
+        arguments: ["", "sqlite:", "lmdb:", "json:", "coredata:"])
     func notFiles(prefix: String) throws {
         let place = try Workplace()
         try FileManager.default.createDirectory(atPath: place.file("folder"), withIntermediateDirectories: false)
@@ -48,7 +49,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("an argument that is not UTF-8")
+    @Test("an update with an argument that is not UTF-8 exits with 2")
     func encoding() throws {
         let place = try Workplace()
         let run = try place.roost(through: [
@@ -57,7 +58,7 @@ struct BadInputTests {
         run.expectError(2, containing: "argument 4 is not UTF-8")
     }
 
-    @Test("an LMDB store whose lock file was removed while another process has it open")
+    @Test("an LMDB store in use whose lock file was removed refuses other processes")
     func removedLockFile() throws {
         let place = try Workplace()
         try place.makeStore("lmdb", "store", objects: 50)
@@ -71,7 +72,7 @@ struct BadInputTests {
         #expect(try place.roost("info", "store").code == 0)
     }
 
-    @Test("a type that does not exist")
+    @Test("a mistyped, missing or read-only store type exits with 2 and a hint")
     func unknownType() throws {
         let place = try Workplace()
         try place.roost("info", "sqlit:a").expectError(2, containing: "did you mean 'sqlite'?")
@@ -81,7 +82,7 @@ struct BadInputTests {
         try place.roost("convert", "a", "coredata:b").expectError(2, containing: "can only be read")
     }
 
-    @Test("a truncated store is refused or found damaged, whatever its length", arguments: Workplace.fileTypes)
+    @Test("a truncated store fails its check or is refused, and is never converted", arguments: Workplace.fileTypes)
     func truncated(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "whole", objects: 500)
@@ -99,7 +100,7 @@ struct BadInputTests {
         }
     }
 
-    @Test("a store with a flipped bit never gives wrong data silently", arguments: Workplace.fileTypes)
+    @Test("a store with a flipped bit is converted unchanged, or reported", arguments: Workplace.fileTypes)
     func bitFlips(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "whole", objects: 500)
@@ -132,7 +133,7 @@ struct BadInputTests {
         #expect(noticed > 0, "seed \(seed)")
     }
 
-    @Test("an SQLite store of a newer format")
+    @Test("commands refuse an SQLite store of a newer format, and do not change it")
     func newerVersion() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 10)
@@ -144,7 +145,7 @@ struct BadInputTests {
         #expect(try place.bytes("newer") == bytes)
     }
 
-    @Test("a store that another process has locked", arguments: Workplace.fileTypes)
+    @Test("commands that do not wait refuse a locked store and name its file", arguments: Workplace.fileTypes)
     func locked(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 10)
@@ -168,7 +169,7 @@ struct BadInputTests {
     }()
 
     @Test(
-        "a file that may not be read, a directory that may not be written",
+        "a file without read permission and a directory without write permission are named",
         .enabled(if: asUser != nil, "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
     func permissions(type: String) throws {
         let place = try Workplace()

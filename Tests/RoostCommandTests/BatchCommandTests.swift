@@ -51,7 +51,7 @@ struct BatchCommandTests {
         return run.output.trimmingCharacters(in: .newlines)
     }
 
-    @Test("set what they are told, by constants and expressions", arguments: Workplace.fileTypes)
+    @Test("an update sets constants and expressions on objects of subentities too", arguments: Workplace.fileTypes)
     func update(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(place, type)
@@ -80,7 +80,7 @@ struct BatchCommandTests {
         #expect(try count(place, "Book", "shelf = 2") == "10")
     }
 
-    @Test("keep the store as it was with --keep-backup", arguments: Workplace.fileTypes)
+    @Test("an update or a deletion with --keep-backup keeps the former store", arguments: Workplace.fileTypes)
     func backup(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(place, type)
@@ -104,7 +104,7 @@ struct BatchCommandTests {
         for name in try backups() + ["library"] { #expect(try place.roost("check", name).code == 0) }
     }
 
-    @Test("say what would change and change nothing with --dry-run", arguments: Workplace.fileTypes)
+    @Test("a dry run prints the objects of an update or deletion and changes nothing", arguments: Workplace.fileTypes)
     func dryRun(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(place, type)
@@ -130,7 +130,9 @@ struct BatchCommandTests {
         #expect(try place.roost("dump", "library").output == before)
     }
 
-    @Test("delete what they find, with what goes along", arguments: Workplace.fileTypes)
+    @Test(
+        "a deletion by position, ID or entity removes those objects and exits accordingly",
+        arguments: Workplace.fileTypes)
     func delete(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(place, type)
@@ -150,7 +152,7 @@ struct BatchCommandTests {
         #expect(try place.roost("check", "library").code == 0)
     }
 
-    @Test("refuse what cannot be, name it and change nothing", arguments: Workplace.fileTypes)
+    @Test("an update or deletion that is wrong names the problem and changes nothing", arguments: Workplace.fileTypes)
     func refusals(type: String) throws {
         let place = try Workplace()
         try Self.makeLibrary(place, type)
@@ -198,7 +200,8 @@ struct BatchCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(
-        "ask on a terminal, and do it only for a yes", .enabled(if: hasTerminals, "/usr/bin/script is missing"),
+        "a deletion asks on a terminal and happens only after y or yes",
+        .enabled(if: hasTerminals, "/usr/bin/script is missing"),
         arguments: [("y", 0, "10"), ("yes", 0, "10"), ("n", 1, "12"), ("", 1, "12")])
     func asking(answer: String, code: Int, left: String) throws {
         let place = try Workplace()

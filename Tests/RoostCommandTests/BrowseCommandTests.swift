@@ -62,7 +62,7 @@
             return try run.wait()
         }
 
-        @Test("shows a store to the browser that has the token, and ends with Ctrl-C")
+        @Test("roost browse serves a store to the holder of its token until Ctrl-C")
         func session() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", "a")
@@ -83,7 +83,7 @@
             #expect(result.code == 0 && result.errors.isEmpty, "\(result)")
         }
 
-        @Test("changes a store only with --write")
+        @Test("roost browse changes a store only with --write")
         func write() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", "a")
@@ -103,7 +103,7 @@
             #expect(try place.roost("check", "a").code == 0)
         }
 
-        @Test("survives requests that are none")
+        @Test("roost browse answers again after requests that are not HTTP")
         func garbage() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", "a")
@@ -121,7 +121,7 @@
             #expect(try end(run).code == 0)
         }
 
-        @Test("refuses wrong options and a port that is taken")
+        @Test("roost browse refuses wrong ports, missing stores, ports in use and short tokens")
         func refusals() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", "a")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import RoostCommand
 
-@Suite("Completion")
+@Suite("Completion of command lines")
 struct CompletionTests {
     private static let choices = Subcommand(
         name: "pick", summary: "Pick.", usage: "STORE ENTITY", argumentCount: 2...2, discussion: "",
@@ -23,7 +23,7 @@ struct CompletionTests {
         return result.output.split(separator: "\n").map { String($0.prefix { $0 != "\t" }) }
     }
 
-    @Test("offers every command, and its options, to whoever types their beginning")
+    @Test("completion offers every command, topic of help and option by its beginning")
     func commandsAndOptions() {
         #expect(texts([""]) == RoostTool.commands.map(\.name) + ["help"])
         #expect(texts(["--"]) == ["--help", "--version"])
@@ -38,7 +38,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "offers what can stand where the cursor is",
+        "completion offers subcommands, shells, types or choices that fit the cursor's position",
         arguments: [
             (["model", ""], ["print", "validate", "graph", "generate", "diff", "history"]),
             (["model", "v"], ["validate"]),
@@ -54,7 +54,7 @@ struct CompletionTests {
     }
 
     /// For unknown words of a usage or an option, files are offered, or nothing.
-    @Test("knows the choices of options by their help")
+    @Test("completion reads the choices of an option from its help")
     func choicesOfOptions() {
         let found = Dictionary(
             (RoostTool.commands + [Self.choices]).flatMap(\.options).filter { !$0.choices.isEmpty }
@@ -65,7 +65,9 @@ struct CompletionTests {
         #expect(found["timeout"] == nil && found["model"] == nil && found["verbose"] == nil)
     }
 
-    @Test("offers names of the configuration, types, and files, also behind a type", arguments: Workplace.fileTypes)
+    @Test(
+        "completion offers configured names, types and files, also after a type and a colon",
+        arguments: Workplace.fileTypes)
     func stores(type: String) throws {
         let place = try Workplace()
         try place.write(Data("{stores: {main: {type: '\(type)', path: 'x'}}}".utf8), to: "roost.json")
@@ -93,7 +95,7 @@ struct CompletionTests {
         #expect(try asked(["info", "m"], in: place) == ["my data/", "memory:"])
     }
 
-    @Test("offers the entities of the store that was named", arguments: Workplace.fileTypes)
+    @Test("completion offers the entities of the store that the line names", arguments: Workplace.fileTypes)
     func entities(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 10)
@@ -103,7 +105,7 @@ struct CompletionTests {
         #expect(texts(["pick", place.file("nothing"), ""], [Self.choices]) == [])
     }
 
-    @Test("reads a line as a shell does")
+    @Test("a line for completion is split and quoted as a shell does it")
     func lines() {
         #expect(ShellLine("roost info a").words == ["roost", "info", "a"])
         #expect(ShellLine("roost  info ").words == ["roost", "info", ""])
@@ -116,7 +118,7 @@ struct CompletionTests {
 }
 
 /// The scripts, run by the shells they are for.
-@Suite("The script of completions")
+@Suite("Scripts of completion")
 struct CompletionScriptTests {
     /// A place with a configuration, a directory and a file, for all shells alike.
     private func place() throws -> Workplace {
@@ -156,7 +158,9 @@ struct CompletionScriptTests {
         ("roost help dif", ["diff"]), ("roost info nothing", []),
     ]
 
-    @Test("for Bash completes in Bash", .enabled(if: path("bash") != nil, "bash is not installed"))
+    @Test(
+        "the script for Bash completes commands, options, stores and files in Bash",
+        .enabled(if: path("bash") != nil, "bash is not installed"))
     func bash() throws {
         let place = try place()
         // The words as Readline separates them, at blanks, colons and equals signs.
@@ -185,7 +189,9 @@ struct CompletionScriptTests {
         #endif
     }
 
-    @Test("for Zsh completes in Zsh", .enabled(if: path("zsh") != nil, "zsh is not installed"))
+    @Test(
+        "the script for Zsh completes commands, options, stores and files in Zsh",
+        .enabled(if: path("zsh") != nil, "zsh is not installed"))
     func zsh() throws {
         let place = try place()
         // Zsh's own commands for completion run only while a key is pressed, so they are stood in for.
@@ -213,7 +219,9 @@ struct CompletionScriptTests {
         #endif
     }
 
-    @Test("for Fish completes in Fish", .enabled(if: path("fish") != nil, "fish is not installed"))
+    @Test(
+        "the script for Fish completes commands, options, stores and files in Fish",
+        .enabled(if: path("fish") != nil, "fish is not installed"))
     func fish() throws {
         let place = try place()
         func complete(_ line: String) throws -> [String] {
@@ -234,7 +242,8 @@ struct CompletionScriptTests {
     }
 
     @Test(
-        "has no errors of syntax", arguments: CompletionShell.allCases.filter { path($0.rawValue) != nil })
+        "each completion script passes its shell's syntax check",
+        arguments: CompletionShell.allCases.filter { path($0.rawValue) != nil })
     func syntax(shell: CompletionShell) throws {
         let place = try Workplace()
         try place.write(Data(shell.script.utf8), to: "script")
@@ -243,7 +252,7 @@ struct CompletionScriptTests {
         #expect(result.code == 0 && result.errors == "" && result.output == "")
     }
 
-    @Test("is refused for a shell that nobody knows")
+    @Test("completions for an unknown shell are refused with the shells that exist")
     func unknown() throws {
         let place = try Workplace()
         try place.roost("completions", "fihs").expectError(2, containing: "did you mean 'fish'?")

@@ -4,7 +4,7 @@ import RoostCore
 import Testing
 
 /// Commands on a store in which a value changed without a commit.
-@Suite("A changed value in a store")
+@Suite("Commands on a store with a changed value")
 struct DamageCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
@@ -41,8 +41,7 @@ struct DamageCommandTests {
         try place.write(bytes, to: "notes")
     }
 
-    @Test(
-        "fails what would pass it on, with the object's ID, and leaves no file", arguments: Workplace.fileTypes)
+    @Test("commands that would copy a changed value name its object and write no file", arguments: Workplace.fileTypes)
     func refuses(type: String) throws {
         let place = try Workplace()
         try makeStore(place, type)
@@ -70,7 +69,7 @@ struct DamageCommandTests {
         #expect(try place.bytes("old") == old)
     }
 
-    @Test("is refused by migrations, in one pass and in place, and the store stays", arguments: Workplace.fileTypes)
+    @Test("a migration refuses a store with a changed value and leaves it unchanged", arguments: Workplace.fileTypes)
     func migrations(type: String) throws {
         let place = try Workplace()
         try makeStore(place, type)
@@ -90,7 +89,7 @@ struct DamageCommandTests {
         #expect(try !place.names().contains("other"))
     }
 
-    @Test("is a difference from the tally where it is a link or a missing object, also of what a migration leaves out")
+    @Test("commands that read an entity whose tally differs name the entity")
     func tallies() throws {
         let place = try Workplace()
         try makeStore(place, damaged: false)
@@ -121,7 +120,7 @@ struct DamageCommandTests {
         #expect(try !place.names().contains("other"))
     }
 
-    @Test("is taken on request, with a warning that names it")
+    @Test("--accept-changes copies changed values with a warning that names the object")
     func acceptsChanges() throws {
         let place = try Workplace()
         try makeStore(place)
@@ -144,7 +143,7 @@ struct DamageCommandTests {
         #expect(try place.roost("check", "notes").code == 0)
     }
 
-    @Test("is kept with check --accept, which lists it and asks")
+    @Test("check --accept keeps a changed value after --yes, and then finds nothing")
     func accept() throws {
         let place = try Workplace()
         try makeStore(place)
@@ -162,7 +161,7 @@ struct DamageCommandTests {
         #expect(changed.code == 1 && changed.output.contains("Note/p3"))
     }
 
-    @Test("is accepted, with a report in JSON", arguments: [true, false])
+    @Test("check --accept --json reports accepted objects, or that nothing changed", arguments: [true, false])
     func acceptJSON(damaged: Bool) throws {
         let place = try Workplace()
         try makeStore(place, damaged: damaged)
@@ -173,7 +172,7 @@ struct DamageCommandTests {
         #expect((report["generation"] != nil) == damaged)
     }
 
-    @Test("is not accepted in stores that other programs do not write", arguments: ["lmdb", "json"])
+    @Test("check --accept refuses types of stores that other programs do not write", arguments: ["lmdb", "json"])
     func otherTypes(type: String) throws {
         let place = try Workplace()
         try makeStore(place, type, damaged: false)
@@ -182,7 +181,8 @@ struct DamageCommandTests {
     }
 
     @Test(
-        "is accepted on a terminal for a yes alone", .enabled(if: hasTerminals, "/usr/bin/script is missing"),
+        "check --accept asks on a terminal and accepts only after y",
+        .enabled(if: hasTerminals, "/usr/bin/script is missing"),
         arguments: [("y", 0), ("n", 1)])
     func asking(answer: String, code: Int) throws {
         let place = try Workplace()
@@ -196,7 +196,7 @@ struct DamageCommandTests {
         #expect(try place.roost("check", "notes").code == Int32(code))
     }
 
-    @Test("in metadata and in the model keeps the store from being opened")
+    @Test("a store with a damaged model in its metadata cannot be opened")
     func metadata() throws {
         for text in ["\"attributes\"", "\"entities\""] {
             let place = try Workplace()

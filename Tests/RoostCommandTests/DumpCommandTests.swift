@@ -10,7 +10,9 @@ struct DumpCommandTests {
         return try RunningCommand(["/bin/sh", "-c", "roost() { '\(program)' \"$@\"; }; \(line)"], in: place.path).wait()
     }
 
-    @Test("dump into load is convert", arguments: Workplace.fileTypes, Workplace.fileTypes)
+    @Test(
+        "a dump that is loaded gives the same store as a conversion", arguments: Workplace.fileTypes,
+        Workplace.fileTypes)
     func equalsConvert(from source: String, to destination: String) throws {
         let place = try Workplace()
         try place.makeStore(source, "a")
@@ -34,7 +36,7 @@ struct DumpCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("a dump that is cut off, no dump, or no input is refused, and no store comes of it")
+    @Test("a load from incomplete or foreign input is refused and makes no store")
     func badInput() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a")
@@ -54,7 +56,7 @@ struct DumpCommandTests {
         #expect(try place.roost("check", "a").code == 0)
     }
 
-    @Test("a dump of some entities loads when it may leave references out")
+    @Test("a dump of some entities loads only with --allow-dangling")
     func someEntities() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a")
@@ -67,7 +69,7 @@ struct DumpCommandTests {
         #expect(try place.roost("check", "b").output == "sqlite:b is sound.\n")
     }
 
-    @Test("load replaces a store when it is told to, and prints nothing when it is told to")
+    @Test("a load replaces a store only with --overwrite, and --quiet prints nothing")
     func overwriting() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a")
@@ -78,7 +80,7 @@ struct DumpCommandTests {
         #expect(result.code == 0 && result.output == "" && result.errors == "")
     }
 
-    @Test("Ctrl-C ends a load that waits for input, and leaves nothing", arguments: [SIGINT, SIGTERM])
+    @Test("a load that waits for input ends at Ctrl-C or SIGTERM without a trace", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a")
@@ -101,7 +103,7 @@ struct DumpCommandTests {
         #expect(try place.names().filter { $0.hasPrefix("b") || $0.contains("roost-tmp") } == [])
     }
 
-    @Test("a dump that nobody reads to its end, or that cannot be written, changes nothing")
+    @Test("a dump into a closed pipe or a full device leaves the store sound")
     func brokenOutput() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a")

@@ -41,7 +41,8 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "prints a table that fits, tells null from empty and obeys no control character", arguments: Workplace.fileTypes
+        "a fetched table fits the terminal and distinguishes null, empty and control characters",
+        arguments: Workplace.fileTypes
     )
     func table(type: String) throws {
         let place = try Workplace()
@@ -72,7 +73,7 @@ struct FetchCommandTests {
         #expect(narrow.errors.contains("no room for year"))
     }
 
-    @Test("prints rows of expressions, aggregates and groups", arguments: Workplace.fileTypes)
+    @Test("a fetch selects expressions, aggregates and groups", arguments: Workplace.fileTypes)
     func rows(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(place, type)
@@ -128,7 +129,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "says what is wrong with rows, and where",
+        "a fetch with a wrong column or group names the option and the place",
         arguments: [
             (["--select=text, year +"], 2, "--select"), (["--select=id, yeer + 1"], 2, "At column 5 of '--select'"),
             (["--select=text, count(id)"], 2, "'text'"), (["--having=year > 1"], 2, "groups"),
@@ -151,7 +152,7 @@ struct FetchCommandTests {
         #expect(run.output == "")
     }
 
-    @Test("counts the objects of a group with count(*), as SQL does", arguments: Workplace.fileTypes)
+    @Test("count(*) in a fetch counts objects, alone and in groups", arguments: Workplace.fileTypes)
     func countOfObjects(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(place, type)
@@ -170,7 +171,7 @@ struct FetchCommandTests {
             .expectError(2, containing: "At column 11 of '--select'")
     }
 
-    @Test("shows the keys of the objects of to-many relationships", arguments: Workplace.fileTypes)
+    @Test("a fetch shows to-many relationships as keys, shortened in tables", arguments: Workplace.fileTypes)
     func manyObjects(type: String) throws {
         let place = try Workplace()
         let model = try ManagedObjectModel(entities: [
@@ -229,7 +230,7 @@ struct FetchCommandTests {
                 """)
     }
 
-    @Test("prints JSON with --json as with --format=json")
+    @Test("a fetch with --json prints the same as with --format=json")
     func jsonOption() throws {
         let place = try Workplace()
         try Self.makeNotes(place, "sqlite")
@@ -239,7 +240,7 @@ struct FetchCommandTests {
         #expect(try place.roost("fetch", "notes", "Note", "--json", "--explain").output.hasPrefix("{"))
     }
 
-    @Test("writes dates as asked: text in CSV, seconds in JSON by default", arguments: Workplace.fileTypes)
+    @Test("a fetch prints dates as text in CSV, as seconds in JSON, or as asked", arguments: Workplace.fileTypes)
     func dates(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(place, type)
@@ -260,7 +261,7 @@ struct FetchCommandTests {
         }
     }
 
-    @Test("reports an empty result instead of printing titles only")
+    @Test("a fetch without results reports the number 0 instead of titles")
     func empty() throws {
         let place = try Workplace()
         try Self.makeNotes(place, "sqlite")
@@ -273,7 +274,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "shows dates to people to the microsecond",
+        "dates for people are rounded to microseconds",
         arguments: [
             (-390163332.95500004, "1988-08-21T05:17:47.045Z"), (0.1 + 0.2, "2001-01-01T00:00:00.3Z"),
             (0, "2001-01-01T00:00:00Z"), (0.999_999_9, "2001-01-01T00:00:01Z"),
@@ -284,7 +285,7 @@ struct FetchCommandTests {
         #expect(DateText.shortText(seconds) == text)
     }
 
-    @Test("tells how the store finds objects", arguments: Workplace.fileTypes)
+    @Test("--explain prints the predicate, the access and the order of a fetch", arguments: Workplace.fileTypes)
     func explain(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(place, type)
@@ -296,7 +297,7 @@ struct FetchCommandTests {
         #expect((plan["access"] as? [[String: Any]])?.isEmpty == false && plan["order"] as? String != nil)
     }
 
-    @Test("names the attribute that an index would help to find objects by", arguments: Workplace.fileTypes)
+    @Test("--explain names the attribute on which an index would help", arguments: Workplace.fileTypes)
     func missingIndex(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "music", objects: 200)
@@ -315,7 +316,7 @@ struct FetchCommandTests {
         #expect(json["missingIndex"] as? String == "Album.barcode")
     }
 
-    @Test("chooses, sorts and counts as asked", arguments: Workplace.fileTypes)
+    @Test("a fetch filters, sorts, limits and counts objects", arguments: Workplace.fileTypes)
     func choosing(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(place, type)
@@ -350,7 +351,7 @@ struct FetchCommandTests {
         #expect(try place.roost("fetch", "notes", "Note", "--id=1", "--id=55", "--count").output == "1\n")
     }
 
-    @Test("prints JSON and CSV from which the values can be read again", arguments: Workplace.fileTypes)
+    @Test("a fetch as JSON, JSON lines or CSV keeps every value readable", arguments: Workplace.fileTypes)
     func exactForms(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(place, type)
@@ -386,7 +387,7 @@ struct FetchCommandTests {
     }
 
     @Test(
-        "says what is wrong with a request, in one line",
+        "a fetch with a wrong argument explains it in one line and prints nothing",
         arguments: [
             (["Nota"], 2, "did you mean 'Note'?"), (["Everything"], 2, "it has Letter, Note"),
             (["Note", "--where=yaer = 1"], 2, "did you mean 'year'?"), (["Note", "--where=year = "], 2, "column 8"),
@@ -415,7 +416,7 @@ struct FetchCommandTests {
         #expect(result.output == "")
     }
 
-    @Test("prints every batch of a long list", arguments: Workplace.fileTypes)
+    @Test("a fetch of thousands of objects prints each, and ends with its reader", arguments: Workplace.fileTypes)
     func manyBatches(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "music", objects: 8000)

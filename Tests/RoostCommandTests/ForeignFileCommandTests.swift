@@ -2,7 +2,7 @@ import Foundation
 import RoostSystem
 import Testing
 
-@Suite("Other names of a store's file, and other programs' files beside it")
+@Suite("Stores with several names, and foreign files beside stores")
 struct ForeignFileCommandTests {
     private static let reads: [[String]] = [["info", "a"], ["check", "a"], ["dump", "a"], ["fetch", "a", "Genre"]]
     private static let writes: [[String]] = [
@@ -13,8 +13,7 @@ struct ForeignFileCommandTests {
         try FileManager.default.linkItem(atPath: place.file(name), toPath: place.file(other))
     }
 
-    @Test(
-        "a store with another name is read with --accept-links only, and never written", arguments: Workplace.fileTypes)
+    @Test("a store with a hard link is read only with --accept-links and never written", arguments: Workplace.fileTypes)
     func links(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 100)
@@ -42,7 +41,7 @@ struct ForeignFileCommandTests {
     /// One of these ended no command by itself, and the others were overwritten, emptied or
     /// removed.
     @Test(
-        "a pipe, a hard link or another store is refused at once, and stays",
+        "a foreign file under the name of a store's log is refused and kept",
         arguments: ["-wal", "-shm", "-journal"], ["pipe", "link", "store"])
     func companions(suffix: String, kind: String) throws {
         let place = try Workplace()
@@ -64,7 +63,7 @@ struct ForeignFileCommandTests {
         if kind != "pipe" { #expect(try place.bytes("a" + suffix) == file) }
     }
 
-    @Test("an SQLite database of another program is called so, without the type in front of its path")
+    @Test("an SQLite database of another program is named as such")
     func otherDatabase() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 50)
@@ -78,7 +77,7 @@ struct ForeignFileCommandTests {
         try place.roost("info", "text").expectError(3, containing: "write type:path to name the type")
     }
 
-    @Test("no command leaves a lock file beside a file that is not a store", arguments: Workplace.fileTypes)
+    @Test("commands on a file that is not a store leave no lock file", arguments: Workplace.fileTypes)
     func noLockFile(type: String) throws {
         let place = try Workplace()
         try place.write(Data("root:x:0:0::/root:/bin/sh\n".utf8), to: "passwd")

@@ -51,7 +51,7 @@ import RoostCore
         }()
     }
 
-    @Suite("A store on a full disk", .enabled(if: SmallDisk.isPossible, "mounting is not allowed here"), .serialized)
+    @Suite("Stores on a full disk", .enabled(if: SmallDisk.isPossible, "mounting is not allowed here"), .serialized)
     struct FullDiskTests {
         private func makeDisk(_ place: Workplace, _ type: String, fills: Bool = true) throws -> SmallDisk {
             try place.makeStore(type, "a", objects: 300)
@@ -61,7 +61,8 @@ import RoostCore
             return disk
         }
 
-        @Test("can be read, converted and backed up, and nothing stays beside it", arguments: Workplace.fileTypes)
+        @Test(
+            "a store on a full disk is read, converted and backed up without new files", arguments: Workplace.fileTypes)
         func reading(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(place, type)
@@ -78,7 +79,7 @@ import RoostCore
             for copy in ["elsewhere", "backup"] { #expect(try place.roost("diff", "a", copy).code == 0) }
         }
 
-        @Test("can be read by several at once, and is not written meanwhile", arguments: Workplace.fileTypes)
+        @Test("a store on a full disk has several readers, and no writer meanwhile", arguments: Workplace.fileTypes)
         func together(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(place, type)
@@ -102,7 +103,7 @@ import RoostCore
             #expect(try place.roost("check", "\(location)").code == 0)
         }
 
-        @Test("is refused to writers, which leave nothing beside it", arguments: Workplace.fileTypes)
+        @Test("writers of a full disk are refused and leave no file", arguments: Workplace.fileTypes)
         func writing(type: String) throws {
             let place = try Workplace()
             let disk = try makeDisk(place, type)
@@ -127,7 +128,9 @@ import RoostCore
         }
 
         /// The space ends anywhere in the middle.
-        @Test("that fills up while it is written leaves nothing beside the store", arguments: Workplace.fileTypes)
+        @Test(
+            "a disk that fills up during a conversion, backup or load keeps no partial store",
+            arguments: Workplace.fileTypes)
         func filling(type: String) throws {
             let place = try Workplace()
             try place.makeStore(type, "a", objects: 300)
@@ -156,7 +159,7 @@ import RoostCore
         }
 
         @Test(
-            "whose last writer was killed says that the disk lacks the room for reading its log",
+            "a leftover log on a full disk is an error that names the missing room",
             .enabled(if: Workplace.fileTypes.contains("sqlite")))
         func leftoverLog() throws {
             let place = try Workplace()

@@ -2,7 +2,7 @@ import Foundation
 import Roost
 import Testing
 
-@Suite("The history of a store on the command line")
+@Suite("Histories of stores on the command line")
 struct HistoryCommandTests {
     private func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(entities: [
@@ -19,7 +19,7 @@ struct HistoryCommandTests {
             StoreLocation(type: type, path: place.file("music")), model: try model(), options: options)
     }
 
-    @Test("shows each transaction, as text and as lines of JSON", arguments: Workplace.fileTypes)
+    @Test("roost history prints each transaction as text and JSON, filtered as asked", arguments: Workplace.fileTypes)
     func transactions(type: String) throws {
         let place = try Workplace()
         let store = try makeStore(place, type)
@@ -58,7 +58,7 @@ struct HistoryCommandTests {
         #expect(try place.roost("history", "music", "--last-token").output == "\(last)\n")
     }
 
-    @Test("says what is wrong with a token, a time and a store without history")
+    @Test("roost history refuses deleted tokens, wrong times and stores without history")
     func errors() throws {
         let place = try Workplace()
         let store = try makeStore(place, "sqlite")
@@ -76,7 +76,7 @@ struct HistoryCommandTests {
         try place.roost("history", "other").expectError(3)
     }
 
-    @Test("a configuration turns it on for the first command that writes, and commands that read work before")
+    @Test("a configured history begins with the first writing command")
     func configuration() throws {
         let place = try Workplace()
         let store = try Store.open(.sqlite(place.file("music")), model: try model())
@@ -91,7 +91,7 @@ struct HistoryCommandTests {
         #expect(try place.roost("history", "main").output.contains("! Track/p1: title"))
     }
 
-    @Test("follows what another process commits, and ends by a signal", arguments: Workplace.fileTypes)
+    @Test("roost history --follow prints commits of another process until a signal", arguments: Workplace.fileTypes)
     func following(type: String) throws {
         let place = try Workplace()
         let store = try makeStore(place, type)

@@ -27,7 +27,7 @@ struct InsertCommandTests {
         return place
     }
 
-    @Test("inserts an object with values of every type, and prints its ID", arguments: Workplace.fileTypes)
+    @Test("an insert takes values of every type and prints the object's ID", arguments: Workplace.fileTypes)
     func values(type: String) throws {
         let place = try makeStore(type)
         let shelf = try place.roost("insert", "books", "Shelf", "name=a = \"b\"")
@@ -55,7 +55,7 @@ struct InsertCommandTests {
         #expect(try place.roost("check", "books").code == 0)
     }
 
-    @Test("says what is wrong with an argument, and inserts nothing")
+    @Test("an insert with a wrong argument names it and adds no object")
     func refusals() throws {
         let place = try makeStore("sqlite")
         for (arguments, code, message) in [

@@ -8,7 +8,7 @@ private func interruptionCount(_ usually: Int) -> Int {
 }
 
 /// A conversion that is ended from outside at random instants.
-@Suite("An interrupted conversion", .serialized)
+@Suite("Interrupted conversions", .serialized)
 struct InterruptionTests {
     /// Starts a conversion of `a` into `type:b`, sends a signal after a random part of the time
     /// that a whole one takes, and waits.
@@ -30,7 +30,9 @@ struct InterruptionTests {
         return clock.now - start
     }
 
-    @Test("killed at random instants leaves no destination or a complete one", arguments: Workplace.fileTypes)
+    @Test(
+        "a conversion killed at a random instant leaves no destination or a complete one",
+        arguments: Workplace.fileTypes)
     func killed(type: String) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 8000)
@@ -55,7 +57,7 @@ struct InterruptionTests {
     }
 
     @Test(
-        "stopped by Ctrl-C, SIGTERM or the end of its terminal leaves no trace and exits 130",
+        "a conversion stopped by a signal leaves no trace and exits with 130",
         arguments: Workplace.fileTypes, [SIGINT, SIGTERM, SIGHUP])
     func stopped(type: String, signal: Int32) throws {
         let place = try Workplace()
@@ -80,7 +82,7 @@ struct InterruptionTests {
         #expect(stopped > 0, "seed \(seed)")
     }
 
-    @Test("goes on when its terminal ends and it was started by nohup")
+    @Test("a conversion under nohup continues after the end of its terminal")
     func nohup() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 8000)
@@ -96,7 +98,7 @@ struct InterruptionTests {
 }
 
 /// Commands that have a store open while they are ended from outside.
-@Suite("A command that is ended while it has a store open", .serialized)
+@Suite("Commands that end while a store is open", .serialized)
 struct OpenStoreInterruptionTests {
     private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
@@ -129,7 +131,8 @@ struct OpenStoreInterruptionTests {
         return try #require(run.output.split(separator: "\n").last.flatMap { Int($0) })
     }
 
-    @Test("exits 130 exactly when nothing was changed", arguments: Workplace.fileTypes)
+    @Test(
+        "an update that is stopped by a signal exits with 130 only if nothing changed", arguments: Workplace.fileTypes)
     func update(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 4000)
@@ -152,7 +155,9 @@ struct OpenStoreInterruptionTests {
         }
     }
 
-    @Test("leaves no file beside a store that it reads", arguments: Workplace.fileTypes, ["fetch", "dump", "diff"])
+    @Test(
+        "a reading command that is stopped leaves no file beside the store", arguments: Workplace.fileTypes,
+        ["fetch", "dump", "diff"])
     func reading(type: String, what: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 4000)
@@ -173,7 +178,7 @@ struct OpenStoreInterruptionTests {
         }
     }
 
-    @Test("leaves no file beside the store when nobody reads its output, and exits 0", arguments: Workplace.fileTypes)
+    @Test("a command without a reader leaves no file beside the store and exits with 0", arguments: Workplace.fileTypes)
     func closedPipe(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 4000)
@@ -198,7 +203,7 @@ struct OpenStoreInterruptionTests {
 
     /// The report cannot be printed, because its pipe is full: the change is made, and the program
     /// has not ended.
-    @Test("ends as it would have when the signal comes behind the commit", arguments: Workplace.fileTypes, signals)
+    @Test("an update that gets a signal after its commit ends normally", arguments: Workplace.fileTypes, signals)
     func behindCommit(type: String, signal: Int32) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 200)
@@ -230,7 +235,7 @@ struct OpenStoreInterruptionTests {
     /// A limit of the file's size lets the log or the journal grow, and nothing be moved into the
     /// store.
     @Test(
-        "that was changed says that it is, and exits 0, when there is no room to close it",
+        "an update without room to close the store reports the change and exits with 0",
         arguments: Workplace.fileTypes.filter { ["sqlite", "json"].contains($0) })
     func noRoomToClose(type: String) throws {
         let place = try Workplace()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("roost backup and roost compact", .serialized)
 struct MaintenanceCommandTests {
-    @Test("copy and shrink a store, and say so", arguments: Workplace.fileTypes)
+    @Test("backup copies a store, compact shrinks it, and both report the result", arguments: Workplace.fileTypes)
     func wholeWay(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
@@ -53,7 +53,7 @@ struct MaintenanceCommandTests {
     /// A user who may write in a directory may replace another user's file there; the rights of the
     /// owner must survive it.
     @Test(
-        "take a store from nobody: not from its owner, and not from its group",
+        "backup and compact keep the rights of a store's owner and group",
         .enabled(
             if: geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv"),
             "needs setpriv as the superuser"), arguments: Workplace.fileTypes)
@@ -94,7 +94,7 @@ struct MaintenanceCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("end without a trace at Ctrl-C", arguments: Workplace.fileTypes, ["backup", "compact"])
+    @Test("backup and compact leave no trace after Ctrl-C", arguments: Workplace.fileTypes, ["backup", "compact"])
     func stopped(type: String, command: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 6000)
@@ -129,7 +129,7 @@ struct MaintenanceCommandTests {
     }
 
     #if os(Linux)
-        @Test("where the address space is limited LMDB stores are filled, copied and compacted all the same")
+        @Test("LMDB stores are filled, copied and compacted in a small address space")
         func limitedAddressSpace() throws {
             let place = try Workplace()
             try place.makeStore("sqlite", "a")

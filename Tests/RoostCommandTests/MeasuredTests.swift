@@ -48,7 +48,7 @@ struct MeasuredTests {
     private static let end = "<!-- end of the numbers -->\n"
 
     /// `ROOST_WRITE_DOCS=1` writes the section anew.
-    @Test("are those of Benchmarks/Results/latest.json")
+    @Test("the README's measured numbers are those of Benchmarks/Results/latest.json")
     func readme() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

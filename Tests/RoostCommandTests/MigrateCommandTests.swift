@@ -61,7 +61,7 @@ struct MigrateCommandTests {
         return result.output.split(whereSeparator: \.isNewline).dropFirst().joined(separator: " ")
     }
 
-    @Test("goes through the versions of a bundle, in place", arguments: Workplace.fileTypes)
+    @Test("a migration in place goes through a bundle once, verified and with a backup", arguments: Workplace.fileTypes)
     func wholeWay(type: String) throws {
         let place = try Workplace()
         try makeBundle(place)
@@ -88,7 +88,7 @@ struct MigrateCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("makes another store of any type, and leaves the first as it is", arguments: Workplace.fileTypes)
+    @Test("a migration into another store of any type leaves the source unchanged", arguments: Workplace.fileTypes)
     func output(type: String) throws {
         let place = try Workplace()
         try makeBundle(place)
@@ -111,7 +111,7 @@ struct MigrateCommandTests {
         #expect(try paints(place, "new") == "c1 c2 c3 c4 c5")
     }
 
-    @Test("goes in one step where that is asked for, or where there is one version")
+    @Test("a migration with --direct or to one version takes one step")
     func direct() throws {
         let place = try Workplace()
         try makeBundle(place)
@@ -132,7 +132,7 @@ struct MigrateCommandTests {
         #expect(try place.roost("diff", "notes", "b").code == 0)
     }
 
-    @Test("uses mapping models between the versions that they fit, and refuses those that are code")
+    @Test("a migration uses mapping models between their versions and refuses those with policies")
     func mapping() throws {
         let place = try Workplace()
         try makeBundle(place)
@@ -174,7 +174,7 @@ struct MigrateCommandTests {
         #expect(again.code == 0 && again.errors.contains("no mapping was used"), "\(again)")
     }
 
-    @Test("says what takes no part, what a store keeps, and what later steps demand")
+    @Test("a migration reports unused mappings, kept models and later requirements")
     func notices() throws {
         let place = try Workplace()
         try makeBundle(place)
@@ -227,7 +227,7 @@ struct MigrateCommandTests {
     }
 
     @Test(
-        "refuses to drop data without a word, with a backup too, and drops them when told so",
+        "a migration that loses data is refused without --allow-loss, also with a backup",
         arguments: Workplace.fileTypes)
     func losses(type: String) throws {
         let place = try Workplace()
@@ -257,7 +257,7 @@ struct MigrateCommandTests {
     private static let hasTerminals = FileManager.default.isExecutableFile(atPath: "/usr/bin/script")
 
     @Test(
-        "asks on a terminal before it drops data, and does it only for a yes",
+        "a migration that loses data asks on a terminal and happens only after y",
         .enabled(if: hasTerminals, "/usr/bin/script is missing"), arguments: ["y", "n"])
     func asks(answer: String) throws {
         let place = try Workplace()
@@ -274,7 +274,7 @@ struct MigrateCommandTests {
         #expect(try (place.bytes("notes") == before) == (answer == "n"))
     }
 
-    @Test("says what it cannot do, and changes nothing")
+    @Test("a migration with wrong arguments, versions or stores changes nothing")
     func refusals() throws {
         let place = try Workplace()
         try makeBundle(place)
@@ -304,7 +304,7 @@ struct MigrateCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") && !$0.contains("backup") })
     }
 
-    @Test("does it once, whoever starts it at the same time", arguments: Workplace.fileTypes)
+    @Test("a migration that three processes start happens once", arguments: Workplace.fileTypes)
     func together(type: String) throws {
         let place = try Workplace()
         try makeBundle(place)

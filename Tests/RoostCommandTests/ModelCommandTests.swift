@@ -8,7 +8,7 @@ struct ModelCommandTests {
         {"formatVersion": 1, "entities": {"Track": {"attributes": {"title": {"type": "string"}}}}}
         """
 
-    @Test("prints a document that reads back and prints the same")
+    @Test("model print prints a document that reads back as the same model")
     func prints() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.roostmodel.json")
@@ -20,7 +20,7 @@ struct ModelCommandTests {
         #expect(comparison.code == 0 && comparison.output == "")
     }
 
-    @Test("prints the model that a store embeds")
+    @Test("model print prints the model in a store")
     func printsStoreModel() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 10)
@@ -29,7 +29,7 @@ struct ModelCommandTests {
         #expect(result.output.contains("\"catalogueNumber\""))
     }
 
-    @Test("compares two models and says what needs a migration")
+    @Test("model diff names the differences and says that a migration cannot be inferred")
     func compares() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
@@ -43,7 +43,7 @@ struct ModelCommandTests {
         #expect(json["compatible"] as? Bool == false)
     }
 
-    @Test("lists every problem of a model with errors and exits 1")
+    @Test("model validate lists every problem of a model and exits with 1")
     func validates() throws {
         let place = try Workplace()
         let wrong = """
@@ -68,7 +68,7 @@ struct ModelCommandTests {
         #expect(try place.roost("model", "validate", "good.json").code == 0)
     }
 
-    @Test("says whether a migration is needed, what it does and what it loses")
+    @Test("model diff lists what an inferred migration does, loses and requires")
     func migration() throws {
         let place = try Workplace()
         let old = """
@@ -115,7 +115,7 @@ struct ModelCommandTests {
         #expect(text["inferable"] as? Bool == true)
     }
 
-    @Test("says when no migration is needed")
+    @Test("model diff says when no migration is needed")
     func compatible() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "a.json")
@@ -129,7 +129,7 @@ struct ModelCommandTests {
         #expect(json["compatible"] as? Bool == true && json["inferable"] == nil)
     }
 
-    @Test("shows the history of a bundle")
+    @Test("model history prints each step between the versions of a bundle")
     func history() throws {
         let place = try Workplace()
         func version(_ name: String, _ attributes: String) throws {
@@ -186,7 +186,7 @@ struct ModelCommandTests {
         try place.write(Data("<plist version=\"1.0\"><dict/></plist>".utf8), to: "W.xcdatamodeld/.xccurrentversion")
     }
 
-    @Test("the order of versions is shown with its reasons, and can be stated")
+    @Test("model history gives the reason of its order, and takes a stated one")
     func order() throws {
         let place = try Workplace()
         try writeBundle(place, "Wallet", "Multi", "Multi_v2", "Multi_v10")
@@ -211,7 +211,7 @@ struct ModelCommandTests {
             .expectError(2, containing: "did you mean 'Multi'?")
     }
 
-    @Test("a store goes through a bundle in the order that is stated, and from a first version that names put last")
+    @Test("a migration follows the stated order of a bundle's versions")
     func statedOrder() throws {
         let place = try Workplace()
         try writeBundle(place, "Wallet", "Multi", "Multi_v2")
@@ -230,7 +230,7 @@ struct ModelCommandTests {
             .expectError(2, containing: "--versions needs a bundle")
     }
 
-    @Test("of a bundle, --model means the version that the store was made with", arguments: ["json", "sqlite"])
+    @Test("--model with a bundle selects the version that the store was made with", arguments: ["json", "sqlite"])
     func bundleOfStore(type: String) throws {
         let place = try Workplace()
         try writeBundle(place, "W", "W 2", "W 3")
@@ -243,7 +243,7 @@ struct ModelCommandTests {
             .expectError(3, containing: "a2")
     }
 
-    @Test("generates classes, and a check names each file that differs")
+    @Test("model generate writes classes, and --check names each file that differs")
     func generates() throws {
         let place = try Workplace()
         try place.write(Data(document.utf8), to: "Music.roostmodel.json")
@@ -265,7 +265,7 @@ struct ModelCommandTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("out")) == ["Music+Classes.swift"])
     }
 
-    @Test("generates classes from the model that a store embeds")
+    @Test("model generate takes the model of a store")
     func generatesFromStore() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "music.sqlite", objects: 10)
@@ -273,7 +273,7 @@ struct ModelCommandTests {
         #expect(result.code == 0 && result.output == "wrote music+Classes.swift\n")
     }
 
-    @Test("refuses names that cannot be used in Swift, and wrong options, without writing")
+    @Test("model generate refuses unusable names and wrong options without writing")
     func refusesNames() throws {
         let place = try Workplace()
         try place.write(Data(document.replacingOccurrences(of: "title", with: "context").utf8), to: "a.json")

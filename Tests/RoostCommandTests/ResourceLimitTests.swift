@@ -58,7 +58,7 @@ import Testing
         }
 
         @Test(
-            "where no thread can be started conversions say so",
+            "a conversion under a limit of processes succeeds or fails without a trace",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: Workplace.fileTypes)
         func processes(type: String) throws {
             // Root has no limit of processes, and any other user has processes already.
@@ -81,7 +81,7 @@ import Testing
         }
 
         @Test(
-            "where the address space is small the map of an LMDB store leaves room to work",
+            "an LMDB conversion in a small address space succeeds or fails without a trace",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"))
         func addressSpace() throws {
             let place = try makePlace()
@@ -107,7 +107,7 @@ import Testing
         }
 
         @Test(
-            "where few files can be open conversions say so",
+            "a conversion under a limit of open files succeeds or fails without a trace",
             .enabled(if: hasTools, "needs prlimit, setpriv and timeout"), arguments: ["lmdb", "json"])
         func openFiles(type: String) throws {
             let place = try makePlace()

@@ -13,7 +13,7 @@ import Testing
             return terminal
         }
 
-        @Test("edits lines: the cursor moves, characters of several bytes are whole", arguments: ["sqlite", "json"])
+        @Test("the shell on a terminal edits lines by whole characters", arguments: ["sqlite", "json"])
         func editing(type: String) throws {
             let place = try ShellSample.make(type)
             let terminal = try start(place)
@@ -31,7 +31,8 @@ import Testing
             #expect(found.output == "name\nü€cb\n")
         }
 
-        @Test("completes statements, entities, properties along paths, and commands", arguments: ["sqlite", "json"])
+        @Test(
+            "the shell on a terminal completes statements, entities, paths and commands", arguments: ["sqlite", "json"])
         func completion(type: String) throws {
             let place = try ShellSample.make(type)
             let terminal = try start(place)
@@ -49,7 +50,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("recalls statements of the last session from a file for its user alone", arguments: ["sqlite"])
+        @Test("the shell recalls statements of the last session from a private file", arguments: ["sqlite"])
         func history(type: String) throws {
             let place = try ShellSample.make(type)
             let first = try start(place)
@@ -74,7 +75,7 @@ import Testing
             #expect(try second.end() == 0, "\(second.shown)")
         }
 
-        @Test("Ctrl-C gives up what is typed, and stops a fetch; the changes stay", arguments: ["sqlite", "json"])
+        @Test("Ctrl-C in the shell ends a line or a fetch and keeps the changes", arguments: ["sqlite", "json"])
         func interruption(type: String) throws {
             let place = try Workplace()
             try place.makeStore(type, "store", objects: 8000)
@@ -104,7 +105,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("marks the place of an error under the right character, and continues")
+        @Test("the shell marks an error under its character, and continues")
         func places() throws {
             let place = try ShellSample.make("json")
             let terminal = try start(place)
@@ -119,7 +120,7 @@ import Testing
             #expect(try terminal.end() == 0, "\(terminal.shown)")
         }
 
-        @Test("a conflict is told; after a rollback the changes of the other program show")
+        @Test("the shell reports a conflict, and a rollback shows the other program's changes")
         func conflict() throws {
             let place = try ShellSample.make("sqlite")
             let (one, other) = (try start(place), try start(place))
@@ -143,9 +144,9 @@ import Testing
     }
 #endif
 
-@Suite("The history of the shell")
+@Suite("History of the shell")
 struct ShellHistoryTests {
-    @Test("keeps statements of several lines, and the newest ones of many")
+    @Test("the shell's history keeps statements of several lines, up to a limit")
     func entries() throws {
         let place = try Workplace()
         let path = place.file("a/b/history")
@@ -161,7 +162,7 @@ struct ShellHistoryTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: place.file("a/b")) == ["history"])
     }
 
-    @Test("says why it cannot be kept, and does not fail")
+    @Test("a shell history that cannot be kept has a reason and does not fail")
     func problems() throws {
         let place = try Workplace()
         try place.write(Data(), to: "file")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Commands on stores")
 struct StoreCommandTests {
-    @Test("convert, info, check and diff agree on a store of any type", arguments: Workplace.fileTypes)
+    @Test("info, check, convert and diff agree on a store of any type", arguments: Workplace.fileTypes)
     func wholeWay(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "music")
@@ -57,7 +57,7 @@ struct StoreCommandTests {
         #expect(try place.names().allSatisfy { !$0.contains("roost-tmp") })
     }
 
-    @Test("diff names what differs and exits 1", arguments: Workplace.fileTypes)
+    @Test("diff names each difference without values and exits with 1", arguments: Workplace.fileTypes)
     func differences(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
@@ -80,7 +80,7 @@ struct StoreCommandTests {
         #expect((try first.json()["differences"] as? [Any])?.count == 1)
     }
 
-    @Test("check prints violations of the model's rules and exits 1", arguments: Workplace.fileTypes)
+    @Test("check lists violations of the model's rules and exits with 1", arguments: Workplace.fileTypes)
     func violations(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
@@ -102,7 +102,7 @@ struct StoreCommandTests {
         #expect(findings.allSatisfy { ($0["object"] as? String)?.hasPrefix("Track/p") == true })
     }
 
-    @Test("a new store has the type that its name ends with", arguments: Workplace.fileTypes)
+    @Test("a new store has the type of its file name extension", arguments: Workplace.fileTypes)
     func typeByName(type: String) throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 100)
@@ -114,7 +114,7 @@ struct StoreCommandTests {
         #expect(try place.bytes("c.\(type)") == Data("text".utf8))
     }
 
-    @Test("an existing destination is refused, and replaced when asked", arguments: Workplace.fileTypes)
+    @Test("a conversion replaces an existing store only with --overwrite", arguments: Workplace.fileTypes)
     func overwrite(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
@@ -131,7 +131,7 @@ struct StoreCommandTests {
         #expect(try place.roost("diff", "a", "b").code == 0)
     }
 
-    @Test("a store that ends with the command is refused as a destination")
+    @Test("commands refuse a destination in memory")
     func memoryDestination() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 50)
@@ -143,7 +143,7 @@ struct StoreCommandTests {
         }
     }
 
-    @Test("a directory that is given as a store is answered with the stores in it", arguments: Workplace.fileTypes)
+    @Test("a directory as STORE is an error that names the stores in it", arguments: Workplace.fileTypes)
     func directory(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a", objects: 50)
@@ -157,7 +157,7 @@ struct StoreCommandTests {
         try place.roost("info", "empty").expectError(3, containing: "is a directory, not a store file; check the path")
     }
 
-    @Test("stores with different models are answered with how the models differ")
+    @Test("diff and info of different models name the differences")
     func differentModels() throws {
         let place = try Workplace()
         func make(_ name: String, _ attributes: [AttributeDescription]) throws {
@@ -183,7 +183,7 @@ struct StoreCommandTests {
     }
 
     @Test(
-        "numbers of bytes are exact, and short where they are long",
+        "numbers of bytes are exact, with a short form for long ones",
         arguments: [
             (0, "0"), (999, "999"), (1000, "1000 (1.0 kB)"), (999_949, "999949 (999.9 kB)"),
             (999_950, "999950 (1.0 MB)"), (1_318_912, "1318912 (1.3 MB)"), (82_022_461_440, "82022461440 (82.0 GB)"),
@@ -193,7 +193,7 @@ struct StoreCommandTests {
         #expect(ByteCountText.text(count) == text)
     }
 
-    @Test("a dry run writes nothing and exits as the conversion would", arguments: Workplace.fileTypes)
+    @Test("a dry run of a conversion writes nothing and exits as the conversion would", arguments: Workplace.fileTypes)
     func dryRun(type: String) throws {
         let place = try Workplace()
         try place.makeStore(type, "a")
@@ -210,7 +210,7 @@ struct StoreCommandTests {
         #expect(refused.output.contains("refused"))
     }
 
-    @Test("the demonstration converts through all types and ends where it began")
+    @Test("the demonstration converts through all types and ends with equal content")
     func demonstration() throws {
         let place = try Workplace()
         let result = try place.roost("demo", "--objects=1000", "--seed=7")
@@ -233,7 +233,7 @@ struct StoreCommandTests {
         #expect(try again.roost("info", "music.sqlite", "--json").json()["digest"] as? String != digest)
     }
 
-    @Test("a small library can have any number of objects", arguments: [1, 2, 9, 49, 101])
+    @Test("the demonstration makes a sound store of any number of objects", arguments: [1, 2, 9, 49, 101])
     func smallLibraries(objects: Int) throws {
         let place = try Workplace()
         #expect(try place.roost("demo", "--objects=\(objects)").code == 0)

@@ -7,14 +7,14 @@ import Testing
     import Glibc
 
     /// A user who may read and write a store and its directory, but not open its lock file.
-    @Suite("A reader that cannot set locks")
+    @Suite("Readers that cannot set locks")
     struct UnlockedReaderTests {
         private static let canBecomeNobody =
             geteuid() == 0
             && ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + "setpriv") }
 
         @Test(
-            "refuses a damaged log, and reads a sound one",
+            "a reader without locks refuses a damaged log and reads a sound one",
             .enabled(if: canBecomeNobody, "needs setpriv, and the right to use it"))
         func log() throws {
             let place = try Workplace()

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 
 /// A misspelled argument ends with exit code 2; a store, a model or a disk that refuses with 3.
-@Suite("What the arguments got wrong")
+@Suite("Exit codes of failed commands")
 struct UsageErrorTests {
-    @Test("ends with exit code 2, and nothing is made")
+    @Test("a misspelled argument exits with 2 and makes no file")
     func usage() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 50)
@@ -35,7 +35,7 @@ struct UsageErrorTests {
         #expect(try place.names() == before)
     }
 
-    @Test("what is missing, damaged or in the way ends with exit code 3")
+    @Test("a missing, damaged or blocked file exits with 3")
     func others() throws {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 50)

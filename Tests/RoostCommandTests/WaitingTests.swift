@@ -7,7 +7,7 @@ import Testing
 @testable import RoostFiles
 
 /// Commands that need a store alone, while this process has it open.
-@Suite("A command that waits for a store in use", .serialized)
+@Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
     /// The command, on the store `a`, which another process has open, and the store `b`.
     private static let commands = ["compact", "convert", "load", "migrate", "backup"]
@@ -51,7 +51,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "ends at once without a timeout, and continues as soon as the store is closed",
+        "a command fails without a timeout, and continues when the store is closed",
         arguments: Workplace.fileTypes, Self.commands)
     func waiting(type: String, command: String) throws {
         // An SQLite store is compacted while others read it.
@@ -69,7 +69,9 @@ struct WaitingTests {
         #expect(try place.names().filter { !["a", "a.lock", "b", "b.lock", "dump"].contains($0) } == [])
     }
 
-    @Test("is ended by Ctrl-C, and leaves no trace", arguments: Workplace.fileTypes, Self.commands)
+    @Test(
+        "a command that waits for a store ends at Ctrl-C without a trace", arguments: Workplace.fileTypes, Self.commands
+    )
     func interrupted(type: String, command: String) throws {
         guard type != "sqlite" || command != "compact" else { return }
         let place = try makePlace(type)
@@ -85,7 +87,7 @@ struct WaitingTests {
         #expect(try place.names().filter { !["a", "a.lock", "b", "b.lock", "dump"].contains($0) } == [])
     }
 
-    @Test("waits for another conversion into the same store", arguments: Workplace.fileTypes)
+    @Test("a conversion waits for another one into the same store", arguments: Workplace.fileTypes)
     func claimed(type: String) throws {
         let place = try makePlace(type)
         let claim = try DestinationClaim.acquire(forStoreAt: place.file("new"))
@@ -98,7 +100,7 @@ struct WaitingTests {
     }
 
     @Test(
-        "compacts an SQLite store beside a reader, for whose view it waits",
+        "compact of an SQLite store waits for a reader's snapshot",
         .enabled(if: Workplace.fileTypes.contains("sqlite")))
     func compactingBesideReader() throws {
         let place = try makePlace("sqlite")
@@ -121,7 +123,9 @@ struct WaitingTests {
         #expect(try place.names() == ["a", "a.lock", "b", "b.lock", "dump"])
     }
 
-    @Test("a second update of a JSON store waits for the first", .enabled(if: Workplace.fileTypes.contains("json")))
+    @Test(
+        "a second update of a JSON store waits for the first writer", .enabled(if: Workplace.fileTypes.contains("json"))
+    )
     func jsonWriter() throws {
         let place = try makePlace("json")
         let location = StoreLocation(type: "json", path: place.file("a"))

@@ -33,7 +33,7 @@ import Testing
 
     @Suite("Import of the Chinook database", .enabled(if: Chinook.isPresent, "the corpus is not beside the package"))
     struct DatabaseChinookTests {
-        @Test("keeps every value of every row", arguments: Chinook.tables)
+        @Test("an import of Chinook keeps every value of every row", arguments: Chinook.tables)
         func values(table: String) throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
@@ -57,7 +57,7 @@ import Testing
             #expect(compared == rows.count * (plan.columns.count - 1))
         }
 
-        @Test("makes a many-to-many relationship of the join table")
+        @Test("an import of Chinook makes a many-to-many relationship of the join table")
         func playlists() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))
@@ -69,7 +69,7 @@ import Testing
             #expect(try imported.entity("Track").relationship("playlist")?.isToMany == true)
         }
 
-        @Test("infers types, relationships and indexes, and loses nothing")
+        @Test("an import of Chinook infers types, relationships and indexes without warnings")
         func model() throws {
             let directory = try ImportDirectory()
             let imported = try Imported(try Chinook.copy(to: directory))

@@ -36,7 +36,7 @@ import Testing
             }
         }
 
-        @Test("every value is kept, or converted as its attribute's type says", arguments: 0..<12)
+        @Test("an import of generated tables keeps every value or converts it exactly", arguments: 0..<12)
         func values(seed: Int) throws {
             let directory = try ImportDirectory()
             var numbers = Numbers(state: UInt64(seed) &* 7919 &+ 3)
@@ -95,7 +95,7 @@ import Testing
             }
         }
 
-        @Test("every foreign key refers to the row that a join finds", arguments: 0..<8)
+        @Test("an import of generated foreign keys finds the rows that a join finds", arguments: 0..<8)
         func references(seed: Int) throws {
             let directory = try ImportDirectory()
             var numbers = Numbers(state: UInt64(seed) &* 104_729 &+ 7)

@@ -5,13 +5,13 @@ import RoostMigration
 import Testing
 
 #if SQLite
-    @Suite("Foreign keys of an imported database")
+    @Suite("Foreign keys of imported databases")
     struct DatabaseRelationshipTests {
         private let directory: ImportDirectory
 
         init() throws { directory = try ImportDirectory() }
 
-        @Test("a foreign key becomes a relationship with an inverse")
+        @Test("a foreign key becomes a to-one relationship with an inverse")
         func toOne() throws {
             let imported = try Imported(
                 """
@@ -28,7 +28,7 @@ import Testing
             #expect(album.relationship("artist")?.declaration.inverseName == "album")
         }
 
-        @Test("delete rules come from ON DELETE")
+        @Test("ON DELETE becomes the delete rule of the inverse")
         func deleteRules() throws {
             let imported = try Imported(
                 """
@@ -43,7 +43,7 @@ import Testing
             #expect(try imported.entity("a").relationship("p")?.declaration.deleteRule == .nullify)
         }
 
-        @Test("a mandatory foreign key becomes a mandatory relationship")
+        @Test("a foreign key with NOT NULL becomes a mandatory relationship")
         func mandatory() throws {
             let imported = try Imported(
                 """
@@ -54,7 +54,7 @@ import Testing
             #expect(try imported.entity("c").relationship("p")?.declaration.isOptional == false)
         }
 
-        @Test("a foreign key without a row is counted and named")
+        @Test("a foreign key without its row is left out with a warning")
         func dangling() throws {
             let imported = try Imported(
                 """
@@ -71,7 +71,7 @@ import Testing
             #expect(imported.report.warnings.count == 1)
         }
 
-        @Test("a foreign key of several columns finds a key of text and numbers")
+        @Test("a foreign key of several columns becomes one relationship")
         func composite() throws {
             let imported = try Imported(
                 """
@@ -88,7 +88,7 @@ import Testing
             #expect(imported.report.warnings == [])
         }
 
-        @Test("the columns of an incomplete key of several columns are kept as attributes")
+        @Test("the columns of a foreign key with nulls stay attributes")
         func incomplete() throws {
             let imported = try Imported(
                 """
@@ -101,7 +101,7 @@ import Testing
             #expect(imported.report.warnings.count == 1)
         }
 
-        @Test("values are compared with the collation and the type of the parent's column")
+        @Test("foreign keys are compared with the parent column's collation and type")
         func comparison() throws {
             let imported = try Imported(
                 """
@@ -130,7 +130,7 @@ import Testing
         }
 
         @Test(
-            "a foreign key that finds no table or no unique column stays an attribute",
+            "a foreign key without a table or a unique column stays an attribute",
             arguments: [
                 ("missing (id)", "no such table is imported"), ("p (absent)", "that table has no column 'absent'"),
                 ("p (name)", "the columns that it refers to are not unique"), ("q", "that table's key has 2 columns"),
@@ -149,7 +149,7 @@ import Testing
             #expect(imported.report.warnings.contains { $0.contains(reason) })
         }
 
-        @Test("rowids below 1 and relationships to such rows get new keys")
+        @Test("rows with rowids below 1 get new keys, and so do references")
         func lowRowIDs() throws {
             let imported = try Imported(
                 """
@@ -165,7 +165,7 @@ import Testing
 
         // MARK: Join tables
 
-        @Test("a pure join table becomes a many-to-many relationship, each pair once")
+        @Test("a join table becomes a many-to-many relationship with each pair once")
         func manyToMany() throws {
             let imported = try Imported(
                 """
@@ -201,7 +201,7 @@ import Testing
             #expect(imported.report.warnings == [])
         }
 
-        @Test("a table with a third column, or that others refer to, is an entity")
+        @Test("a join table with another column or references to it becomes an entity")
         func impureJoin() throws {
             let imported = try Imported(
                 """

@@ -7,7 +7,8 @@
 
     @testable import RoostViewer
 
-    @Suite struct ChangeTests {
+    @Suite("Changes in the browser")
+    struct ChangeTests {
         private let library: ViewedLibrary
 
         init() throws { library = try ViewedLibrary(allowsChanges: true) }
@@ -16,7 +17,7 @@
             try library.get(address)["properties"]?.elements?.first { $0["name"]?.text == property }?["value"]?.line
         }
 
-        @Test("without --write nothing can be changed")
+        @Test("a server without --write refuses every change")
         func readOnly() throws {
             let library = try ViewedLibrary()
             for (method, address) in [
@@ -28,7 +29,7 @@
             }
         }
 
-        @Test("a change without the type of JSON is refused, since any page could send it")
+        @Test("a change that is not declared as JSON is refused")
         func contentType() throws {
             let answer = try library.send(
                 "POST", "/library/Album.json", #"{"values":{"title":"x"}}"#, headers: ["content-type": "text/plain"])
@@ -51,7 +52,7 @@
             #expect(try library.send("POST", "/library/-/redo.json", "{}").status == .conflict)
         }
 
-        @Test("an object that changed meanwhile is not overwritten, and is shown as it is now")
+        @Test("an edit of an object that changed meanwhile is a conflict with its version")
         func conflict() throws {
             try library.store.update("Album", set: ["year": 2000], where: "title == \"Album 1\"")
             let answer = try library.send("PATCH", "/library/Album/1.json", #"{"version":1,"values":{"year":"1980"}}"#)
@@ -60,7 +61,7 @@
             #expect(try value("year", "/library/Album/1.json") == "2000")
         }
 
-        @Test("an undo and a redo of what others changed meanwhile are conflicts, and change nothing")
+        @Test("undo and redo of objects that others changed are conflicts")
         func undoConflict() throws {
             _ = try library.send("PATCH", "/library/Album/1.json", #"{"version":1,"values":{"year":"1980"}}"#)
             try library.store.update("Album", set: ["year": 2000], where: "title == \"Album 1\"")
@@ -75,7 +76,7 @@
             #expect(try library.store.count("Artist", where: "name == 'New'") == 1)
         }
 
-        @Test("undo takes back the step that the person saw, and no other one")
+        @Test("undo requires the revision that was shown")
         func revision() throws {
             let edit = try library.send("PATCH", "/library/Album/1.json", #"{"version":1,"values":{"year":"1980"}}"#)
             let seen = try #require(try edit.json().at("undo.revision")?.integer)
@@ -90,7 +91,7 @@
                 try library.send("POST", "/library/-/undo.json", #"{"revision":\#(seen + 1)}"#).status == .ok)
         }
 
-        @Test("a whole list is not set over another one than the person saw")
+        @Test("a list is set only over the list that was shown")
         func lists() throws {
             let tracks = try library.store.insert(
                 "Track", rows: [["name": "1"], ["name": "2"], ["name": "3"]], result: .objectIDs
@@ -108,7 +109,7 @@
             #expect(try set(#"{"key":2},{"key":1}"#, was: "1,2") == .ok)
         }
 
-        @Test("a deletion takes only what was shown")
+        @Test("a deletion removes only the objects that its trial showed")
         func shownDeletion() throws {
             let trial = try library.send("DELETE", "/library/Artist/1.json?version=1&dry=1", "{}").json()
             let state = try #require(trial["state"]?.text)
@@ -123,7 +124,7 @@
             #expect(deleted.status == .ok)
         }
 
-        @Test("an undone deletion has its place in ordered relationships again")
+        @Test("an undone deletion restores the positions in ordered relationships")
         func orderAfterUndo() throws {
             try library.store.insert("Track", rows: [["name": "1"], ["name": "2"], ["name": "3"]])
             _ = try library.send(
@@ -141,7 +142,7 @@
             #expect(try order("/library/Artist/1/albums.json") == albums)
         }
 
-        @Test("what was undone can still be redone after a change that was refused")
+        @Test("a refused change keeps the redo steps")
         func redoAfterRefusal() throws {
             _ = try library.send("PATCH", "/library/Album/1.json", #"{"version":1,"values":{"year":"1980"}}"#)
             _ = try library.send("POST", "/library/-/undo.json", "{}")
@@ -152,7 +153,7 @@
             #expect(try value("year", "/library/Album/1.json") == "1980")
         }
 
-        @Test("a failed edit changes nothing, and what was done before can still be undone")
+        @Test("a refused edit names the property and keeps the undo steps")
         func failures() throws {
             _ = try library.send("PATCH", "/library/Album/1.json", #"{"version":1,"values":{"year":"1980"}}"#)
             for (values, property) in [
@@ -174,7 +175,7 @@
             #expect(try library.get("/library.json").at("undo.redoName")?.text == "Edit Album 1")
         }
 
-        @Test("a deletion follows the delete rules, can be tried first, and is undone as a whole")
+        @Test("a deletion follows the delete rules, has a trial and is undone whole")
         func delete() throws {
             let trial = try library.send("DELETE", "/library/Artist/1.json?version=1&dry=1", "{}")
             #expect(
@@ -187,7 +188,7 @@
             #expect(try library.get("/library/Artist/1/albums.json")["count"]?.integer == 10)
         }
 
-        @Test("relationships are added to, taken from and put in order")
+        @Test("edits add, remove and order the objects of a relationship")
         func relationships() throws {
             let tags = try library.store.insert("Tag", rows: [["name": "a"], ["name": "b"]], result: .objectIDs)
                 .objectIDs
@@ -213,7 +214,7 @@
             #expect(try library.get("/library/Album/1/tracks.json")["count"]?.integer == 0)
         }
 
-        @Test("an element of a composite is set, also where the composite is null")
+        @Test("an edit sets one element of a composite, also of a null one")
         func composites() throws {
             let first = try library.send(
                 "PATCH", "/library/Album/1.json", #"{"version":1,"values":{"label.city":"Rome"}}"#)
@@ -226,7 +227,7 @@
             #expect(whole.status == .unprocessable)
         }
 
-        @Test("a new object gets its values, and a body that is none is refused")
+        @Test("an insert gets its values, and a malformed body is refused")
         func insert() throws {
             let answer = try library.send(
                 "POST", "/library/Compilation.json",
