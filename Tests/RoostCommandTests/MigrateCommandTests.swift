@@ -13,7 +13,7 @@ struct MigrateCommandTests {
             #"<attribute name="title" attributeType="String"/><attribute name="hexColour" optional="YES" attributeType="String" elementID="colour"/><attribute name="isDone" attributeType="Boolean" defaultValueString="NO" usesScalarValueType="YES"/>"#,
         "Notes 3":
             #"<attribute name="title" attributeType="String"/><attribute name="paint" optional="YES" attributeType="String" elementID="colour"/><attribute name="isDone" attributeType="Boolean" defaultValueString="YES" usesScalarValueType="YES"/>"#,
-        // What nobody can infer.
+        // This change cannot be inferred.
         "Notes 10":
             #"<attribute name="title" attributeType="Date" usesScalarValueType="NO"/><attribute name="paint" optional="YES" attributeType="String"/>"#,
     ]
@@ -190,7 +190,7 @@ struct MigrateCommandTests {
             "migrate", "notes", "--to=Notes.xcdatamodeld@Notes 10", "--in-place", "--dry-run", "--allow-loss",
             "--mapping=old.roostmapping.json@Notes..Notes 2", "--mapping=new.roostmapping.json@Notes 3..Notes 10")
         #expect(unused.code == 0, "\(unused.errors)")
-        #expect(unused.errors.contains("Notes..Notes 2' takes no part: it leads from 'Notes' to 'Notes 2'"))
+        #expect(unused.errors.contains("Notes..Notes 2' is not used: it maps 'Notes' to 'Notes 2'"))
         #expect(!unused.errors.contains("new.roostmapping"))
 
         var entities = try ModelFile.read(place.file("Notes.xcdatamodeld"), version: "Notes 3").model.entityDescriptions
