@@ -126,7 +126,8 @@ struct BadInputTests {
                 convert.expectError(3)
                 #expect(!FileManager.default.fileExists(atPath: place.file("copy")))
             }
-            // A value of SQLite's that somebody else may have changed is copied as it is, with a warning.
+            // A value of SQLite's that somebody else may have changed is copied as it is, with a
+            // warning.
             if check.code != 0 || convert.code != 0 { noticed += 1 }
             try FileManager.default.removeItem(atPath: place.file("flipped"))
         }
@@ -138,7 +139,8 @@ struct BadInputTests {
         let place = try Workplace()
         try place.makeStore("sqlite", "a", objects: 10)
         var bytes = try place.bytes("a")
-        // user_version, the format's version, is a big-endian number at offset 60 of an SQLite file.
+        // user_version, the format's version, is a big-endian number at offset 60 of an SQLite
+        // file.
         bytes.replaceSubrange(60..<64, with: [0, 0, 0, 99])
         try place.write(bytes, to: "newer")
         try expectRefused("sqlite:newer", in: place, containing: "99")

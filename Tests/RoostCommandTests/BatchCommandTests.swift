@@ -114,8 +114,8 @@ struct BatchCommandTests {
             shelf.output == """
                 entity  objects  why
                 Shelf         1  asked for
-                Book          3  goes along: delete rule cascade
-                Comic         1  goes along: delete rule cascade
+                Book          3  delete rule cascade
+                Comic         1  delete rule cascade
                 Would delete 5 objects; nothing was changed.
 
                 """, "\(shelf.errors)")

@@ -8,7 +8,7 @@ struct CompletionTests {
     private static let choices = Subcommand(
         name: "pick", summary: "Pick.", usage: "STORE ENTITY", argumentCount: 2...2, discussion: "",
         options: [
-            CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; table unless given."),
+            CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
             CommandOption("mode", value: "fast|slow", help: "How."), .json,
         ], examples: [], run: { _, _ in .success })
 
@@ -16,7 +16,7 @@ struct CompletionTests {
         Completer(commands).candidates(words).map(\.text)
     }
 
-    /// The answer of the program, in a directory.
+    /// Returns the answer of the program in a directory.
     private func asked(_ words: [String], in place: Workplace) throws -> [String] {
         let result = try place.start([Completer.commandName, "words"] + words).wait()
         #expect(result.code == 0 && result.errors == "")
@@ -53,7 +53,6 @@ struct CompletionTests {
         #expect(texts(words, RoostTool.commands + [Self.choices]) == wanted)
     }
 
-    /// For unknown words of a usage or an option, files are offered, or nothing.
     @Test("completion reads the choices of an option from its help")
     func choicesOfOptions() {
         let found = Dictionary(
@@ -88,7 +87,7 @@ struct CompletionTests {
         #expect(try !asked(["convert", "main", ""], in: place).contains("coredata:"))
         #expect(try asked(["demo", "--directory="], in: place) == ["--directory=my data/"])
         #expect(try asked(["info", "--config=ro"], in: place) == ["--config=roost.json"])
-        // A configuration elsewhere, and one that is wrong, about which only the command says something.
+        // A configuration elsewhere, and a wrong one, which only the command reports.
         try place.write(Data("{stores: {other: {type: 'memory'}}}".utf8), to: "my data/c.json")
         #expect(try asked(["info", "--config", "my data/c.json", "o"], in: place) == ["other"])
         try place.write(Data("{".utf8), to: "roost.json")
@@ -117,10 +116,10 @@ struct CompletionTests {
     }
 }
 
-/// The scripts, run by the shells they are for.
+/// The scripts, run by their shells.
 @Suite("Scripts of completion")
 struct CompletionScriptTests {
-    /// A place with a configuration, a directory and a file, for all shells alike.
+    /// Makes a place with a configuration, a directory and files.
     private func place() throws -> Workplace {
         let place = try Workplace()
         try place.write(
@@ -136,7 +135,7 @@ struct CompletionScriptTests {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a script in a shell, with the program first in the path, and gives its lines.
+    /// Runs a script in a shell, with the program first in the path, and returns its lines.
     private func run(
         _ shell: String, _ options: [String], _ script: String, _ arguments: [String] = [], in place: Workplace
     ) throws -> [String] {
@@ -150,7 +149,7 @@ struct CompletionScriptTests {
         return result.output.split(separator: "\n").map(String.init)
     }
 
-    /// What a whole word becomes is the same in all shells; only the quotes differ.
+    /// Lines and their completions, which are the same in all shells except for quotes.
     private static let cases: [(line: String, wanted: [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),
@@ -181,7 +180,7 @@ struct CompletionScriptTests {
         for (line, wanted) in Self.cases { #expect(try complete(line) == wanted, "\(line)") }
         #expect(try complete("roost info my") == ["my\\ data/"])
         #expect(try complete("roost info \"my data/") == ["my data/a b.sqlite"])
-        // Bash replaces only what stands behind the colon or the equals sign.
+        // Bash replaces only the text after the colon or the equals sign.
         #expect(try complete("roost info memory:my") == [])
         #expect(try complete("roost info --model=my\\ data/a") == ["my\\ data/a\\ b.sqlite"])
         #if SQLite
@@ -194,7 +193,8 @@ struct CompletionScriptTests {
         .enabled(if: path("zsh") != nil, "zsh is not installed"))
     func zsh() throws {
         let place = try place()
-        // Zsh's own commands for completion run only while a key is pressed, so they are stood in for.
+        // Zsh's own commands for completion run only while a key is pressed, so functions replace
+        // them.
         let script = """
             compdef() { print -r -- "compdef $*" }
             compset() { [[ $1 == -P && $PREFIX == ${~2}* ]] && cut=${PREFIX%%/*}/ }

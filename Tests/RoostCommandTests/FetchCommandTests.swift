@@ -106,7 +106,8 @@ struct FetchCommandTests {
         #expect(try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year") == ["y", "2002"])
         #expect(
             try lines("--select=id", "--sort=text[cd],-year", "--limit=3") == ["id", "3", "2", "5"])
-        // A column may be called as the key is, and what is no name is an expression without a name.
+        // A column may be called as the key is, and what is no name is an expression without a
+        // name.
         #expect(try lines("--select=9 - year AS id", "--sort=id", "--limit=1") == ["id", "-1993"])
         #expect(
             try lines("--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1") == [

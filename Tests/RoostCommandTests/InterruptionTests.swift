@@ -69,7 +69,8 @@ struct InterruptionTests {
         for round in 0..<interruptionCount(6) {
             let result = try interrupt(place, type, signal, duration, &numbers)
             let isThere = FileManager.default.fileExists(atPath: place.file("b"))
-            // A signal that comes before the program can take it ends it at once; one that comes too late changes nothing.
+            // A signal that comes before the program can take it ends it at once; one that comes
+            // too late changes nothing.
             #expect(result.wasKilled || [0, 130].contains(result.code), "seed \(seed), round \(round): \(result)")
             #expect(isThere == (!result.wasKilled && result.code == 0), "seed \(seed), round \(round): \(result)")
             #expect(try place.names().filter { $0.contains("roost-tmp") } == [], "seed \(seed), round \(round)")

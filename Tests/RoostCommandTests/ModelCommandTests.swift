@@ -160,7 +160,7 @@ struct ModelCommandTests {
             steps == [
                 "M → M 2: 1 difference, a migration can be inferred",
                 "M 2 → M 10: 1 difference, a migration can be inferred",
-                "M 10 → M 10b: 1 difference, a migration takes a mapping model",
+                "M 10 → M 10b: 1 difference, a migration needs a mapping model",
             ])
         let json = try place.roost("model", "history", "M.xcdatamodeld", "--json").json()
         #expect(json["versions"] as? [String] == ["M", "M 2", "M 10", "M 10b"])
@@ -204,7 +204,7 @@ struct ModelCommandTests {
         ).json()
         #expect(split["versions"] as? [String] == ["Wallet", "Multi", "Multi_v2", "Multi_v10"])
         try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet")
-            .expectError(2, containing: "takes two at least")
+            .expectError(2, containing: "needs at least two")
         try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,,Multi,")
             .expectError(2, containing: "empty name")
         try place.roost("model", "history", "W.xcdatamodeld", "--versions=Wallet,Multy")

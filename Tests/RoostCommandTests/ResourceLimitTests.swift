@@ -86,7 +86,8 @@ import Testing
         func addressSpace() throws {
             let place = try makePlace()
             let program = try #require(Workplace.program)
-            // What the program takes before it opens a store, with its libraries, and some steps above it.
+            // What the program takes before it opens a store, with its libraries, and some steps
+            // above it.
             var least = 64 << 20
             while try RunningCommand(
                 ["/usr/bin/env", "prlimit", "--as=\(least)", program, "--version"], in: place.path

@@ -86,7 +86,8 @@ import Testing
             try terminal.expect("roost> ")
             try terminal.type("update Artist/1 set name = 'changed'\r")
             try terminal.expect("roost (1 changed)> ")
-            // The terminal does not take everything before it is read, so the fetch cannot end before.
+            // The terminal does not take everything before it is read, so the fetch cannot end
+            // before.
             try terminal.type("fetch Track\r")
             try terminal.expect("title")
             try terminal.type("\u{3}")

@@ -226,7 +226,8 @@
                         ? "\(viewed.title) can only be read."
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
-            // A page of another origin cannot send this type without asking first, and it is not answered.
+            // A page of another origin cannot send this type without asking first, and it is not
+            // answered.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
                 throw ViewerError(.badRequest, code: "contentType", "A change needs 'Content-Type: application/json'.")
             }

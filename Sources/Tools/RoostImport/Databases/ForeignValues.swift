@@ -98,7 +98,8 @@ internal import RoostCore
         /// hold it.
         static func decimal(_ value: Double) -> DecimalNumber? {
             guard value.isFinite, !(value == 0 && value.sign == .minus) else { return nil }
-            // A product and a quotient of exact numbers below 10^15 find most prices without making text.
+            // A product and a quotient of exact numbers below 10^15 find most prices without making
+            // text.
             var (power, places) = (1.0, 0)
             while places <= 4 {
                 let digits = (value * power).rounded()

@@ -25,8 +25,8 @@ final class DelimitedReader: TextRowReader {
     /// Whether the first row, which was read for its number of cells, is the next one.
     private var keepsFirst = false
 
-    // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and cells are offsets from rowStart of
-    // bytes before end. One thread uses the reader.
+    // SAFETY: the bytes base[0 ..< end] are initialized, 0 <= rowStart <= end <= capacity, and
+    // cells are offsets from rowStart of bytes before end. One thread uses the reader.
     private var base: UnsafeMutablePointer<UInt8>
     private var capacity: Int
     private var rowStart = 0

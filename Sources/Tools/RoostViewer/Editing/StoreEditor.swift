@@ -87,7 +87,8 @@
                 }
                 undo.endGroup()
                 if case .failure = result {
-                    // Nothing was changed, so no step was recorded: what was undone before can still be redone.
+                    // Nothing was changed, so no step was recorded: what was undone before can
+                    // still be redone.
                     guard context.hasChanges else { return try result.get() }
                     takeBack(context) { undo.undo() }
                     steps.withLock { $0.undone = [] }

@@ -56,7 +56,8 @@
             address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
             let context = Unmanaged.passRetained(Context(answer))
             errno = 0
-            // SAFETY: the address is copied by the call. `context` is retained until `stop`, after which the library calls nothing.
+            // SAFETY: the address is copied by the call. `context` is retained until `stop`, after
+            // which the library calls nothing.
             let daemon = withUnsafePointer(to: address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                     roost_http_start(

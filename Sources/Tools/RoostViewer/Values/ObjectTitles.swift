@@ -48,7 +48,8 @@
             let new = Array(Set(ids).subtracting(requested))
             guard !new.isEmpty else { return }
             requested.formUnion(new)
-            // Several names of the same object are possible, one of a superentity and one of its own.
+            // Several names of the same object are possible, one of a superentity and one of its
+            // own.
             var names: [Int: [Int64: [ObjectID]]] = [:]
             for id in new {
                 guard let root = model.entity(id.entity)?.root else { continue }
