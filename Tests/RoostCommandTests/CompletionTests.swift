@@ -12,7 +12,7 @@ struct CompletionTests {
             CommandOption("mode", value: "fast|slow", help: "How."), .json,
         ], examples: [], run: { _, _ in .success })
 
-    private func texts(_ words: [String], _ commands: [Subcommand] = RoostTool.commands) -> [String] {
+    private func texts(_ words: [String], of commands: [Subcommand] = RoostTool.commands) -> [String] {
         Completer(commands).candidates(words).map(\.text)
     }
 
@@ -50,7 +50,7 @@ struct CompletionTests {
             (["pick", "--mode", ""], ["fast", "slow"]), (["pick", "--json="], []), (["pick", "--js"], ["--json"]),
         ] as [([String], [String])])
     func places(words: [String], wanted: [String]) {
-        #expect(texts(words, RoostTool.commands + [Self.choices]) == wanted)
+        #expect(texts(words, of: RoostTool.commands + [Self.choices]) == wanted)
     }
 
     @Test("completion reads the choices of an option from its help")
@@ -97,11 +97,11 @@ struct CompletionTests {
     @Test("completion offers the entities of the store that the line names", arguments: Workplace.fileTypes)
     func entities(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, named: "a", objects: 10)
         let path = place.file("a")
-        #expect(texts(["pick", path, "Al"], [Self.choices]) == ["Album"])
-        #expect(texts(["pick", "\(type):\(path)", "--json", "Art"], [Self.choices]) == ["Artist"])
-        #expect(texts(["pick", place.file("nothing"), ""], [Self.choices]) == [])
+        #expect(texts(["pick", path, "Al"], of: [Self.choices]) == ["Album"])
+        #expect(texts(["pick", "\(type):\(path)", "--json", "Art"], of: [Self.choices]) == ["Artist"])
+        #expect(texts(["pick", place.file("nothing"), ""], of: [Self.choices]) == [])
     }
 
     @Test("a line for completion is split and quoted as a shell does it")
@@ -137,7 +137,7 @@ struct CompletionScriptTests {
 
     /// Runs a script in a shell, with the program first in the path, and returns its lines.
     private func run(
-        _ shell: String, _ options: [String], _ script: String, _ arguments: [String] = [], in place: Workplace
+        _ shell: String, options: [String], script: String, arguments: [String] = [], in place: Workplace
     ) throws -> [String] {
         let program = try #require(Workplace.program)
         let directory = URL(fileURLWithPath: program).deletingLastPathComponent().path
@@ -173,7 +173,7 @@ struct CompletionScriptTests {
             printf '%s\\n' "${COMPREPLY[@]}"
             """
         func complete(_ line: String) throws -> [String] {
-            let lines = try run("bash", ["--norc"], script, ["bash", line], in: place)
+            let lines = try run("bash", options: ["--norc"], script: script, arguments: ["bash", line], in: place)
             #expect(lines.first == "complete -F _roost roost")
             return Array(lines.dropFirst())
         }
@@ -207,7 +207,7 @@ struct CompletionScriptTests {
             true
             """
         func complete(_ line: String) throws -> [String] {
-            let lines = try run("zsh", ["-f"], script, ["zsh", line], in: place)
+            let lines = try run("zsh", options: ["-f"], script: script, arguments: ["zsh", line], in: place)
             #expect(lines.first == "compdef _roost roost")
             return Array(lines.dropFirst())
         }
@@ -226,8 +226,9 @@ struct CompletionScriptTests {
         let place = try place()
         func complete(_ line: String) throws -> [String] {
             try run(
-                "fish", ["--no-config"],
-                "roost completions fish | source; complete -C '\(line.replacingOccurrences(of: "\\", with: "\\\\"))'",
+                "fish", options: ["--no-config"],
+                script:
+                    "roost completions fish | source; complete -C '\(line.replacingOccurrences(of: "\\", with: "\\\\"))'",
                 in: place
             ).map { String($0.prefix { $0 != "\t" }) }
         }

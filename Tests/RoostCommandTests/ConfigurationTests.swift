@@ -7,7 +7,7 @@ struct ConfigurationTests {
     /// A place with a store `a` and a configuration that calls it `main`, another one `copy`.
     private func place(_ type: String, options: String = "{}") throws -> Workplace {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 50)
+        try place.makeStore(type, named: "a", objects: 50)
         try place.write(
             Data(
                 """
@@ -65,7 +65,7 @@ struct ConfigurationTests {
     @Test("a configured name precedes a file of that name, and ./ means the file", arguments: Workplace.fileTypes)
     func precedence(type: String) throws {
         let place = try place(type)
-        try place.makeStore(type, "main", objects: 7)
+        try place.makeStore(type, named: "main", objects: 7)
         func path(_ text: String) throws -> String? {
             try place.roost("info", text, "--json").json()["path"] as? String
         }

@@ -49,15 +49,17 @@ struct DisplayWidthTests {
 
     @Test("tables use colors only on a terminal, and not with NO_COLOR")
     func style() {
-        func style(_ environment: [String: String], _ terminal: Int?) -> TableStyle {
+        func style(_ environment: [String: String], terminal: Int?) -> TableStyle {
             TableStyle(environment: environment, terminalWidth: terminal)
         }
-        #expect(style([:], 80).hasColors && style([:], 80).width == 80)
-        #expect(!style([:], nil).hasColors && style([:], nil).width == nil)
-        #expect(!style(["NO_COLOR": "1"], 80).hasColors && style(["NO_COLOR": ""], 80).hasColors)
-        #expect(!style(["TERM": "dumb"], 80).hasColors)
-        #expect(style(["COLUMNS": "40"], 80).width == 40 && style(["COLUMNS": "40"], nil).width == 40)
-        #expect(style(["COLUMNS": "x"], 80).width == 80 && style([:], 0).width == nil)
-        #expect(style([:], 80).null("x") == "\u{1B}[2mx\u{1B}[0m" && style([:], nil).null("x") == "x")
+        #expect(style([:], terminal: 80).hasColors && style([:], terminal: 80).width == 80)
+        #expect(!style([:], terminal: nil).hasColors && style([:], terminal: nil).width == nil)
+        #expect(!style(["NO_COLOR": "1"], terminal: 80).hasColors && style(["NO_COLOR": ""], terminal: 80).hasColors)
+        #expect(!style(["TERM": "dumb"], terminal: 80).hasColors)
+        #expect(
+            style(["COLUMNS": "40"], terminal: 80).width == 40 && style(["COLUMNS": "40"], terminal: nil).width == 40)
+        #expect(style(["COLUMNS": "x"], terminal: 80).width == 80 && style([:], terminal: 0).width == nil)
+        #expect(
+            style([:], terminal: 80).null("x") == "\u{1B}[2mx\u{1B}[0m" && style([:], terminal: nil).null("x") == "x")
     }
 }

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("roost fetch")
 struct FetchCommandTests {
-    /// A store of notes: what is told apart, what is wide, what is hostile to a terminal.
-    private static func makeNotes(_ place: Workplace, _ type: String) throws {
+    /// Makes a store of notes with texts that are similar to null, wide, or hostile to a terminal.
+    private static func makeNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Note",
@@ -46,7 +46,7 @@ struct FetchCommandTests {
     )
     func table(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let wide = try place.roost("fetch", "notes", "Note", "--select=id,text,weight,day,blob,next")
         #expect(wide.code == 0 && wide.errors == "")
         #expect(
@@ -76,7 +76,7 @@ struct FetchCommandTests {
     @Test("a fetch selects expressions, aggregates and groups", arguments: Workplace.fileTypes)
     func rows(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         func lines(_ arguments: String...) throws -> [String] {
             let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -100,14 +100,13 @@ struct FetchCommandTests {
                 "--select=year, @count, @max.weight", "--group-by=year", "--having=@count > 2 AND @max.weight > 4",
                 "--sort=-@count") == ["year,@count,@max.weight", "2000,3,4.1"])
         #expect(try lines("--select=year", "--distinct", "--offset=1") == ["year", "2001", "2002"])
-        // A quote with an accent behind it is still a quote.
+        // A quote with an accent after it is still a quote.
         #expect(
             try lines("--select=year, '\u{301}' AS c, 'a,b' AS d", "--limit=1") == ["year,c,d", "2000,\u{301},\"a,b\""])
         #expect(try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year") == ["y", "2002"])
         #expect(
             try lines("--select=id", "--sort=text[cd],-year", "--limit=3") == ["id", "3", "2", "5"])
-        // A column may be called as the key is, and what is no name is an expression without a
-        // name.
+        // A column can have the name of the key.
         #expect(try lines("--select=9 - year AS id", "--sort=id", "--limit=1") == ["id", "-1993"])
         #expect(
             try lines("--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1") == [
@@ -147,7 +146,7 @@ struct FetchCommandTests {
         ] as [([String], Int32, String)])
     func wrongRows(arguments: [String], code: Int32, words: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, "sqlite")
+        try Self.makeNotes("sqlite", in: place)
         let run = try place.start(["fetch", "notes", "Note"] + arguments).wait()
         run.expectError(code, containing: words)
         #expect(run.output == "")
@@ -156,7 +155,7 @@ struct FetchCommandTests {
     @Test("count(*) in a fetch counts objects, alone and in groups", arguments: Workplace.fileTypes)
     func countOfObjects(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         func lines(_ arguments: String...) throws -> [String] {
             let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -234,7 +233,7 @@ struct FetchCommandTests {
     @Test("a fetch with --json prints the same as with --format=json")
     func jsonOption() throws {
         let place = try Workplace()
-        try Self.makeNotes(place, "sqlite")
+        try Self.makeNotes("sqlite", in: place)
         let json = try place.roost("fetch", "notes", "Note", "--json")
         #expect(try json.code == 0 && json.output == place.roost("fetch", "notes", "Note", "--format=json").output)
         #expect(try place.roost("fetch", "notes", "Note", "--json", "--count").output == "9\n")
@@ -244,7 +243,7 @@ struct FetchCommandTests {
     @Test("a fetch prints dates as text in CSV, as seconds in JSON, or as asked", arguments: Workplace.fileTypes)
     func dates(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         func first(_ arguments: String...) throws -> String {
             let run = try place.start(["fetch", "notes", "Note", "--limit=1"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -265,7 +264,7 @@ struct FetchCommandTests {
     @Test("a fetch without results reports the number 0 instead of titles")
     func empty() throws {
         let place = try Workplace()
-        try Self.makeNotes(place, "sqlite")
+        try Self.makeNotes("sqlite", in: place)
         let nothing = try place.roost("fetch", "notes", "Note", "--where=year = 1")
         #expect(nothing.code == 0 && nothing.output == "" && nothing.errors == "roost: 0 objects\n")
         let rows = try place.roost("fetch", "notes", "Note", "--select=year AS y", "--where=year = 1")
@@ -289,7 +288,7 @@ struct FetchCommandTests {
     @Test("--explain prints the predicate, the access and the order of a fetch", arguments: Workplace.fileTypes)
     func explain(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let run = try place.roost("fetch", "notes", "Note", "--where=year = 2001", "--sort=text", "--explain")
         #expect(run.code == 0 && run.output.contains("year == 2001") && run.output.contains("sorts"))
         let json = try place.roost(
@@ -301,7 +300,7 @@ struct FetchCommandTests {
     @Test("--explain names the attribute on which an index would help", arguments: Workplace.fileTypes)
     func missingIndex(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "music", objects: 200)
+        try place.makeStore(type, named: "music", objects: 200)
         func plan(_ predicate: String) throws -> String {
             let run = try place.roost("fetch", "music", "Album", "--where=\(predicate)", "--explain")
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -320,7 +319,7 @@ struct FetchCommandTests {
     @Test("a fetch filters, sorts, limits and counts objects", arguments: Workplace.fileTypes)
     func choosing(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         func ids(_ arguments: String...) throws -> [String] {
             let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -355,7 +354,7 @@ struct FetchCommandTests {
     @Test("a fetch as JSON, JSON lines or CSV keeps every value readable", arguments: Workplace.fileTypes)
     func exactForms(type: String) throws {
         let place = try Workplace()
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let json = try place.roost("fetch", "notes", "Note", "--format=json").output
         let list = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
         #expect(list.count == 9)
@@ -411,7 +410,7 @@ struct FetchCommandTests {
     func refusals(arguments: [String], code: Int32, message: String) throws {
         let place = try Workplace()
         let type = try #require(Workplace.fileTypes.first)
-        try Self.makeNotes(place, type)
+        try Self.makeNotes(type, in: place)
         let result = try place.start(["fetch", "notes"] + arguments).wait()
         result.expectError(code, containing: message)
         #expect(result.output == "")
@@ -420,7 +419,7 @@ struct FetchCommandTests {
     @Test("a fetch of thousands of objects prints each, and ends with its reader", arguments: Workplace.fileTypes)
     func manyBatches(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "music", objects: 8000)
+        try place.makeStore(type, named: "music", objects: 8000)
         let count = try #require(Int(try place.roost("fetch", "music", "Track", "--count").output.dropLast()))
         #expect(count > 3000)
         for format in ["jsonl", "csv", "table"] {

@@ -53,8 +53,8 @@ import RoostCore
 
     @Suite("Stores on a full disk", .enabled(if: SmallDisk.isPossible, "mounting is not allowed here"), .serialized)
     struct FullDiskTests {
-        private func makeDisk(_ place: Workplace, _ type: String, fills: Bool = true) throws -> SmallDisk {
-            try place.makeStore(type, "a", objects: 300)
+        private func makeDisk(_ type: String, in place: Workplace, fills: Bool = true) throws -> SmallDisk {
+            try place.makeStore(type, named: "a", objects: 300)
             let disk = try SmallDisk(byteCount: 16 << 20)
             try FileManager.default.copyItem(atPath: place.file("a"), toPath: "\(disk.path)/s")
             if fills { try disk.fill() }
@@ -65,7 +65,7 @@ import RoostCore
             "a store on a full disk is read, converted and backed up without new files", arguments: Workplace.fileTypes)
         func reading(type: String) throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, type)
+            let disk = try makeDisk(type, in: place)
             let store = "\(type):\(disk.path)/s"
             for command in [
                 ["info", store], ["check", store], ["dump", store], ["fetch", store, "Track", "--count"],
@@ -82,7 +82,7 @@ import RoostCore
         @Test("a store on a full disk has several readers, and no writer meanwhile", arguments: Workplace.fileTypes)
         func together(type: String) throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, type)
+            let disk = try makeDisk(type, in: place)
             let location = StoreLocation(type: type, path: "\(disk.path)/s")
             let readers = try (0..<3).map { _ in
                 try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true, timeoutSeconds: 5))
@@ -106,7 +106,7 @@ import RoostCore
         @Test("writers of a full disk are refused and leave no file", arguments: Workplace.fileTypes)
         func writing(type: String) throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, type)
+            let disk = try makeDisk(type, in: place)
             let before = try Data(contentsOf: URL(fileURLWithPath: "\(disk.path)/s"))
             let store = "\(type):\(disk.path)/s"
             for command in [
@@ -133,7 +133,7 @@ import RoostCore
             arguments: Workplace.fileTypes)
         func filling(type: String) throws {
             let place = try Workplace()
-            try place.makeStore(type, "a", objects: 300)
+            try place.makeStore(type, named: "a", objects: 300)
             try #require(try place.roost("dump", "a").code == 0)
             try place.write(Data(try place.roost("dump", "a").output.utf8), to: "dump")
             var failures = 0
@@ -163,7 +163,7 @@ import RoostCore
             .enabled(if: Workplace.fileTypes.contains("sqlite")))
         func leftoverLog() throws {
             let place = try Workplace()
-            let disk = try makeDisk(place, "sqlite", fills: false)
+            let disk = try makeDisk("sqlite", in: place, fills: false)
             let location = StoreLocation(type: "sqlite", path: place.file("a"))
             let store = try StoreRegistry.standard.open(location)
             var changes = ChangeSet(model: store.model)

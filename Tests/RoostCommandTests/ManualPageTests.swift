@@ -10,8 +10,8 @@ struct ManualPageTests {
             .first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs a tool on the page as `roost man` prints it, and gives all that it prints.
-    private func run(_ tool: String, _ arguments: [String]) throws -> CommandResult {
+    /// Runs a tool on the output of `roost man`.
+    private func run(_ tool: String, with arguments: [String]) throws -> CommandResult {
         let place = try Workplace()
         let page = try place.roost("man")
         #expect(page.code == 0 && page.errors == "")
@@ -64,7 +64,7 @@ struct ManualPageTests {
     @Test(
         "groff formats the manual page without a warning", .enabled(if: tool("groff") != nil, "groff is not installed"))
     func groff() throws {
-        let result = try run("groff", ["-Tascii", "-man", "-ww", "-P-c", "-rLL=100n"])
+        let result = try run("groff", with: ["-Tascii", "-man", "-ww", "-P-c", "-rLL=100n"])
         #expect(result.code == 0 && result.errors == "")
         #expect(result.output.contains("roost convert [OPTIONS] SOURCE DEST"))
     }
@@ -72,7 +72,7 @@ struct ManualPageTests {
     @Test(
         "mandoc finds nothing wrong in the manual page", .enabled(if: tool("mandoc") != nil, "mandoc is not installed"))
     func mandoc() throws {
-        let result = try run("mandoc", ["-Tlint", "-Wwarning"])
+        let result = try run("mandoc", with: ["-Tlint", "-Wwarning"])
         #expect(result.code == 0 && result.output == "" && result.errors == "")
     }
 }

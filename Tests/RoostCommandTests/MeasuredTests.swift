@@ -4,7 +4,7 @@ import Testing
 /// The README's numbers are those of the last whole run of the benchmarks.
 @Suite("The README's measured numbers")
 struct MeasuredTests {
-    /// What this test needs of `Benchmarks/Results/latest.json`.
+    /// The part of `Benchmarks/Results/latest.json` that the README shows.
     private struct Results: Decodable {
         struct Machine: Decodable {
             let processor: String
@@ -79,7 +79,7 @@ struct MeasuredTests {
             let memory = operation.roost.peakPrivateBytes
                 .map { String(format: "%.0f MiB", (Double($0) / 1_048_576).rounded(.up)) }
             lines.append(
-                "| \(title(operation)) | \(grouped(operation.trackCount)) | \(time(operation.roost, operation)) | \(time(operation.baseline, operation)) | \(String(format: "%.2f", operation.ratio)) | \(memory ?? "–") |"
+                "| \(title(operation)) | \(grouped(operation.trackCount)) | \(time(operation.roost, of: operation)) | \(time(operation.baseline, of: operation)) | \(String(format: "%.2f", operation.ratio)) | \(memory ?? "–") |"
             )
         }
         return lines.joined(separator: "\n") + "\n"
@@ -96,7 +96,7 @@ struct MeasuredTests {
     }
 
     /// The median time of one object or transaction.
-    private static func time(_ side: Results.Side, _ operation: Results.Operation) -> String {
+    private static func time(_ side: Results.Side, of operation: Results.Operation) -> String {
         let sorted = side.seconds.sorted()
         guard let low = sorted.dropLast(sorted.count / 2).last, let high = sorted.dropFirst(sorted.count / 2).first,
             operation.unitCount > 0

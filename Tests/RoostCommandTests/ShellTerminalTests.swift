@@ -78,7 +78,7 @@ import Testing
         @Test("Ctrl-C in the shell ends a line or a fetch and keeps the changes", arguments: ["sqlite", "json"])
         func interruption(type: String) throws {
             let place = try Workplace()
-            try place.makeStore(type, "store", objects: 8000)
+            try place.makeStore(type, named: "store", objects: 8000)
             let terminal = try start(place)
             try terminal.type("delete (")
             try terminal.type("\u{3}")

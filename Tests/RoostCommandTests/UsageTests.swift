@@ -82,7 +82,7 @@ struct UsageTests {
     @Test("a command with closed standard output and error writes into no store", arguments: Workplace.fileTypes)
     func closedOutput(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 50)
+        try place.makeStore(type, named: "a", objects: 50)
         let program = try #require(Workplace.program)
         func run(_ command: String) throws -> CommandResult {
             try RunningCommand(["/bin/sh", "-c", "'\(program)' \(command)"], in: place.path).wait()
@@ -104,7 +104,7 @@ struct UsageTests {
         arguments: Workplace.fileTypes.filter { ["sqlite", "lmdb"].contains($0) })
     func libraries(type: String) throws {
         let place = try Workplace()
-        try place.makeStore(type, "a", objects: 10)
+        try place.makeStore(type, named: "a", objects: 10)
         let info = try place.roost("info", "a", "--verbose").output
         #expect(info.contains("library") && info.contains(type == "sqlite" ? "SQLite 3." : "LMDB 0.9."))
         #expect(try !place.roost("info", "a").output.contains("library"))
@@ -164,7 +164,7 @@ struct UsageTests {
     @Test("empty lists in JSON are printed as []")
     func emptyLists() throws {
         let place = try Workplace()
-        try place.makeStore("sqlite", "a", objects: 50)
+        try place.makeStore("sqlite", named: "a", objects: 50)
         let json = try place.roost("convert", "a", "json:b", "--json").output
         #expect(json.contains("\n  \"skipped\": [],\n") && json.contains("\n  \"objects\": 50,\n"))
     }

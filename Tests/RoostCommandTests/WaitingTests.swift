@@ -9,11 +9,22 @@ import Testing
 /// Commands that need a store alone, while this process has it open.
 @Suite("Commands that wait for a store in use", .serialized)
 struct WaitingTests {
-    /// The command, on the store `a`, which another process has open, and the store `b`.
-    private static let commands = ["compact", "convert", "load", "migrate", "backup"]
+    /// A command that replaces the store `a`, which another process has open.
+    struct Case: Sendable, CustomTestStringConvertible {
+        let type: String
+        let command: String
+
+        var testDescription: String { "\(command) of \(type)" }
+    }
+
+    /// The commands for each type. Compacting an SQLite store is left out: it does not wait for
+    /// readers.
+    static let cases = Workplace.fileTypes.flatMap { type in
+        ["compact", "convert", "load", "migrate", "backup"].map { Case(type: type, command: $0) }
+    }.filter { $0.type != "sqlite" || $0.command != "compact" }
 
     private func start(
-        _ place: Workplace, _ command: String, _ type: String, timeout: Int
+        _ command: String, on type: String, in place: Workplace, timeout: Int
     ) throws -> RunningCommand {
         let timeout = "--timeout=\(timeout)"
         switch command {
@@ -30,7 +41,7 @@ struct WaitingTests {
 
     private func makePlace(_ type: String) throws -> Workplace {
         let place = try Workplace()
-        try place.makeStore(type, "b", objects: 300)
+        try place.makeStore(type, named: "b", objects: 300)
         try #require(try place.roost("convert", "b", "\(type):a").code == 0)
         let dump = try place.roost("dump", "b")
         try place.write(Data(dump.output.utf8), to: "dump")
@@ -38,29 +49,26 @@ struct WaitingTests {
     }
 
     /// Opens the store `a` as a reader does.
-    private func hold(_ place: Workplace, _ type: String) throws -> any PersistentStore {
+    private func hold(_ type: String, in place: Workplace) throws -> any PersistentStore {
         try StoreRegistry.standard.open(
             StoreLocation(type: type, path: place.file("a")), options: StoreOptions(isReadOnly: true, timeoutSeconds: 0)
         )
     }
 
     /// Spins until a command says that it waits for the store `a`, or ends.
-    private func waitUntilWaiting(_ place: Workplace, _ run: RunningCommand) throws {
+    private func waitUntilWaiting(_ run: RunningCommand, in place: Workplace) throws {
         let file = try LockFile(forStoreAt: place.file("a"), .store, isWritable: false)
         while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }
     }
 
-    @Test(
-        "a command fails without a timeout, and continues when the store is closed",
-        arguments: Workplace.fileTypes, Self.commands)
-    func waiting(type: String, command: String) throws {
-        // An SQLite store is compacted while others read it.
-        guard type != "sqlite" || command != "compact" else { return }
+    @Test("a command fails without a timeout, and continues when the store is closed", arguments: cases)
+    func waiting(example: Case) throws {
+        let (type, command) = (example.type, example.command)
         let place = try makePlace(type)
-        let held = try hold(place, type)
-        try start(place, command, type, timeout: 0).wait().expectError(3)
-        let run = try start(place, command, type, timeout: 600)
-        try waitUntilWaiting(place, run)
+        let held = try hold(type, in: place)
+        try start(command, on: type, in: place, timeout: 0).wait().expectError(3)
+        let run = try start(command, on: type, in: place, timeout: 600)
+        try waitUntilWaiting(run, in: place)
         #expect(run.process.isRunning)
         try held.close()
         let result = try run.wait()
@@ -69,16 +77,14 @@ struct WaitingTests {
         #expect(try place.names().filter { !["a", "a.lock", "b", "b.lock", "dump"].contains($0) } == [])
     }
 
-    @Test(
-        "a command that waits for a store ends at Ctrl-C without a trace", arguments: Workplace.fileTypes, Self.commands
-    )
-    func interrupted(type: String, command: String) throws {
-        guard type != "sqlite" || command != "compact" else { return }
+    @Test("a command that waits for a store ends at Ctrl-C without a trace", arguments: cases)
+    func interrupted(example: Case) throws {
+        let (type, command) = (example.type, example.command)
         let place = try makePlace(type)
         let before = try place.bytes("a")
-        let held = try hold(place, type)
-        let run = try start(place, command, type, timeout: 600)
-        try waitUntilWaiting(place, run)
+        let held = try hold(type, in: place)
+        let run = try start(command, on: type, in: place, timeout: 600)
+        try waitUntilWaiting(run, in: place)
         kill(run.process.processIdentifier, SIGINT)
         let result = try run.wait()
         #expect(result.code == 130, "\(result)")
@@ -104,7 +110,7 @@ struct WaitingTests {
         .enabled(if: Workplace.fileTypes.contains("sqlite")))
     func compactingBesideReader() throws {
         let place = try makePlace("sqlite")
-        let held = try hold(place, "sqlite")
+        let held = try hold("sqlite", in: place)
         var snapshot = try held.snapshot()
         _ = try snapshot.recordedTally()
         let refused = try place.roost("compact", "a", "--timeout=0")
