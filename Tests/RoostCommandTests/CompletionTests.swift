@@ -64,30 +64,43 @@ struct CompletionTests {
         #expect(found["timeout"] == nil && found["model"] == nil && found["verbose"] == nil)
     }
 
-    @Test(
-        "completion offers configured names, types and files, also after a type and a colon",
-        arguments: Workplace.fileTypes)
-    func stores(type: String) throws {
+    /// A place with a configuration that names a store of a type, and with files of difficult names.
+    private func placeWithFiles(_ type: String) throws -> Workplace {
         let place = try Workplace()
         try place.write(Data("{stores: {main: {type: '\(type)', path: 'x'}}}".utf8), to: "roost.json")
         try FileManager.default.createDirectory(atPath: place.file("my data/deep"), withIntermediateDirectories: true)
         for name in ["my data/a b", "my data/a b.lock", "my data/a b-wal", ".hidden", "my\tfile", "ä"] {
             try place.write(Data(), to: name)
         }
+        return place
+    }
+
+    @Test("completion of a store offers configured names, files and types", arguments: Workplace.fileTypes)
+    func stores(type: String) throws {
+        let place = try placeWithFiles(type)
         let all = try asked(["info", ""], in: place)
         #expect(all.prefix(4) == ["main", "my data/", "roost.json", "ä"])
         #expect(all.contains("\(type):") && all.contains("coredata:") == (type == "sqlite" || all.contains("sqlite:")))
         #expect(try asked(["info", "m"], in: place) == ["main", "my data/", "memory:"])
+        #expect(try !asked(["convert", "main", ""], in: place).contains("coredata:"))
+    }
+
+    @Test("completion of a path offers files, without companions and hidden files", arguments: Workplace.fileTypes)
+    func paths(type: String) throws {
+        let place = try placeWithFiles(type)
         #expect(try asked(["info", "\(type):my"], in: place) == ["\(type):my data/"])
         #expect(
             try asked(["info", "\(type):my data/"], in: place) == ["\(type):my data/a b", "\(type):my data/deep/"])
         #expect(try asked(["info", "./."], in: place) == ["./.hidden"])
         #expect(try asked(["info", "nowhere/"], in: place) == [])
         #expect(try asked(["info", "memory:"], in: place) == [])
-        #expect(try !asked(["convert", "main", ""], in: place).contains("coredata:"))
         #expect(try asked(["demo", "--directory="], in: place) == ["--directory=my data/"])
         #expect(try asked(["info", "--config=ro"], in: place) == ["--config=roost.json"])
-        // A configuration elsewhere, and a wrong one, which only the command reports.
+    }
+
+    @Test("completion reads the configuration of --config, and ignores a wrong one", arguments: Workplace.fileTypes)
+    func configurations(type: String) throws {
+        let place = try placeWithFiles(type)
         try place.write(Data("{stores: {other: {type: 'memory'}}}".utf8), to: "my data/c.json")
         #expect(try asked(["info", "--config", "my data/c.json", "o"], in: place) == ["other"])
         try place.write(Data("{".utf8), to: "roost.json")
@@ -149,18 +162,31 @@ struct CompletionScriptTests {
         return result.output.split(separator: "\n").map(String.init)
     }
 
-    /// Lines and their completions, which are the same in all shells except for quotes.
-    private static let cases: [(line: String, wanted: [String])] = [
+    /// Lines and their completions that are the same in all shells.
+    private static let cases: [(String, [String])] = [
         ("roost con", ["convert", "config", "conformance"]), ("roost info ma", ["main", "mail"]),
         ("roost info o", ["only"]), ("roost info --mod", ["--model=", "--model-version="]),
         ("roost model diff on", ["only"]), ("roost completions f", ["fish"]), ("roost info ~/on", ["~/only"]),
         ("roost help dif", ["diff"]), ("roost info nothing", []),
     ]
 
+    private static let bashCases: [(String, [String])] = {
+        var all = cases
+        all += [
+            ("roost info my", ["my\\ data/"]), ("roost info \"my data/", ["my data/a b.sqlite"]),
+            // Bash replaces only the text after the colon or the equals sign.
+            ("roost info memory:my", []), ("roost info --model=my\\ data/a", ["my\\ data/a\\ b.sqlite"]),
+        ]
+        #if SQLite
+            all.append(("roost info sqlite:my\\ data/", ["my\\ data/a\\ b.sqlite"]))
+        #endif
+        return all
+    }()
+
     @Test(
-        "the script for Bash completes commands, options, stores and files in Bash",
-        .enabled(if: path("bash") != nil, "bash is not installed"))
-    func bash() throws {
+        "the script for Bash completes commands, options, stores and files",
+        .enabled(if: path("bash") != nil, "bash is not installed"), arguments: bashCases)
+    func bash(line: String, wanted: [String]) throws {
         let place = try place()
         // The words as Readline separates them, at blanks, colons and equals signs.
         let script = """
@@ -172,29 +198,23 @@ struct CompletionScriptTests {
             _roost roost
             printf '%s\\n' "${COMPREPLY[@]}"
             """
-        func complete(_ line: String) throws -> [String] {
-            let lines = try run("bash", options: ["--norc"], script: script, arguments: ["bash", line], in: place)
-            #expect(lines.first == "complete -F _roost roost")
-            return Array(lines.dropFirst())
-        }
-        for (line, wanted) in Self.cases { #expect(try complete(line) == wanted, "\(line)") }
-        #expect(try complete("roost info my") == ["my\\ data/"])
-        #expect(try complete("roost info \"my data/") == ["my data/a b.sqlite"])
-        // Bash replaces only the text after the colon or the equals sign.
-        #expect(try complete("roost info memory:my") == [])
-        #expect(try complete("roost info --model=my\\ data/a") == ["my\\ data/a\\ b.sqlite"])
-        #if SQLite
-            #expect(try complete("roost info sqlite:my\\ data/") == ["my\\ data/a\\ b.sqlite"])
-        #endif
+        let lines = try run("bash", options: ["--norc"], script: script, arguments: ["bash", line], in: place)
+        #expect(lines.first == "complete -F _roost roost")
+        #expect(Array(lines.dropFirst()) == wanted)
     }
 
-    @Test(
-        "the script for Zsh completes commands, options, stores and files in Zsh",
-        .enabled(if: path("zsh") != nil, "zsh is not installed"))
-    func zsh() throws {
-        let place = try place()
-        // Zsh's own commands for completion run only while a key is pressed, so functions replace
-        // them.
+    private static let zshCases: [(String, [String])] = {
+        var all = cases
+        all.append(("roost info my\\ da", ["my data/"]))
+        #if SQLite
+            all.append(("roost info sqlite:my\\ data/", ["sqlite:my data/a b.sqlite"]))
+        #endif
+        return all
+    }()
+
+    /// Completes a line in Zsh.
+    private func completeInZsh(_ line: String) throws -> [String] {
+        // Zsh's own commands for completion run only while a key is pressed, so functions replace them.
         let script = """
             compdef() { print -r -- "compdef $*" }
             compset() { [[ $1 == -P && $PREFIX == ${~2}* ]] && cut=${PREFIX%%/*}/ }
@@ -206,40 +226,46 @@ struct CompletionScriptTests {
             _roost
             true
             """
-        func complete(_ line: String) throws -> [String] {
-            let lines = try run("zsh", options: ["-f"], script: script, arguments: ["zsh", line], in: place)
-            #expect(lines.first == "compdef _roost roost")
-            return Array(lines.dropFirst())
-        }
-        for (line, wanted) in Self.cases { #expect(try complete(line) == wanted, "\(line)") }
-        #expect(try complete("roost info my\\ da") == ["my data/"])
-        #expect(try complete("roost info ").contains("memory:"))
-        #if SQLite
-            #expect(try complete("roost info sqlite:my\\ data/") == ["sqlite:my data/a b.sqlite"])
-        #endif
+        let lines = try run("zsh", options: ["-f"], script: script, arguments: ["zsh", line], in: try place())
+        #expect(lines.first == "compdef _roost roost")
+        return Array(lines.dropFirst())
     }
 
     @Test(
-        "the script for Fish completes commands, options, stores and files in Fish",
-        .enabled(if: path("fish") != nil, "fish is not installed"))
-    func fish() throws {
-        let place = try place()
-        func complete(_ line: String) throws -> [String] {
-            try run(
-                "fish", options: ["--no-config"],
-                script:
-                    "roost completions fish | source; complete -C '\(line.replacingOccurrences(of: "\\", with: "\\\\"))'",
-                in: place
-            ).map { String($0.prefix { $0 != "\t" }) }
-        }
-        // Fish sorts by itself, and writes homes out.
-        for (line, wanted) in Self.cases where !line.contains("~") {
-            #expect(try complete(line).sorted() == wanted.sorted(), "\(line)")
-        }
-        #expect(try complete("roost info my\\ da") == ["my data/"])
+        "the script for Zsh completes commands, options, stores and files",
+        .enabled(if: path("zsh") != nil, "zsh is not installed"), arguments: zshCases)
+    func zsh(line: String, wanted: [String]) throws {
+        #expect(try completeInZsh(line) == wanted)
+    }
+
+    @Test(
+        "the script for Zsh offers the types of stores for an empty word",
+        .enabled(if: path("zsh") != nil, "zsh is not installed"))
+    func emptyWordInZsh() throws {
+        #expect(try completeInZsh("roost info ").contains("memory:"))
+    }
+
+    private static let fishCases: [(String, [String])] = {
+        // Fish expands `~`.
+        var all = cases.filter { !$0.0.contains("~") }
+        all.append(("roost info my\\ da", ["my data/"]))
         #if SQLite
-            #expect(try complete("roost info sqlite:my\\ data/") == ["sqlite:my data/a b.sqlite"])
+            all.append(("roost info sqlite:my\\ data/", ["sqlite:my data/a b.sqlite"]))
         #endif
+        return all
+    }()
+
+    @Test(
+        "the script for Fish completes commands, options, stores and files",
+        .enabled(if: path("fish") != nil, "fish is not installed"), arguments: fishCases)
+    func fish(line: String, wanted: [String]) throws {
+        let escaped = line.replacingOccurrences(of: "\\", with: "\\\\")
+        let found = try run(
+            "fish", options: ["--no-config"], script: "roost completions fish | source; complete -C '\(escaped)'",
+            in: try place()
+        ).map { String($0.prefix { $0 != "\t" }) }
+        // Fish sorts by itself.
+        #expect(found.sorted() == wanted.sorted())
     }
 
     @Test(

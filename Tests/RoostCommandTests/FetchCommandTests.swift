@@ -73,52 +73,85 @@ struct FetchCommandTests {
         #expect(narrow.errors.contains("no room for year"))
     }
 
-    @Test("a fetch selects expressions, aggregates and groups", arguments: Workplace.fileTypes)
-    func rows(type: String) throws {
+    /// Runs `roost fetch notes Note --format=csv` with arguments, and returns the lines.
+    private func lines(_ arguments: String..., in place: Workplace) throws -> [String] {
+        let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
+        #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+        return run.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test("a fetch selects expressions, with and without names", arguments: Workplace.fileTypes)
+    func expressions(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
-        func lines(_ arguments: String...) throws -> [String] {
-            let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
-            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
-            return run.output.split(separator: "\n").map(String.init)
-        }
         #expect(
-            try lines("--select=id, year + 1 AS later, next.id AS target , 'a,b' AS \"x y\"", "--limit=1") == [
-                "id,later,target,x y", "1,2001,Letter/9,\"a,b\"",
+            try lines(
+                "--select=id, year + 1 AS later, next.id AS target , 'a,b' AS \"x y\"", "--limit=1", in: place) == [
+                    "id,later,target,x y", "1,2001,Letter/9,\"a,b\"",
+                ])
+        // A quote with an accent after it is still a quote.
+        #expect(
+            try lines("--select=year, '\u{301}' AS c, 'a,b' AS d", "--limit=1", in: place) == [
+                "year,c,d", "2000,\u{301},\"a,b\"",
             ])
         #expect(
-            try lines("--select=year, count(id) AS n, max(weight)", "--group-by=year", "--sort=-year") == [
+            try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year", in: place) == ["y", "2002"])
+        #expect(
+            try lines("--select=id", "--sort=text[cd],-year", "--limit=3", in: place) == ["id", "3", "2", "5"])
+        #expect(try lines("--select=5, SELF, TRUE", "--limit=1", in: place) == ["5,SELF,TRUE", "5,1,true"])
+    }
+
+    @Test("a fetch has one row for each group, with aggregates and conditions", arguments: Workplace.fileTypes)
+    func groups(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(
+            try lines("--select=year, count(id) AS n, max(weight)", "--group-by=year", "--sort=-year", in: place) == [
                 "year,n,max(weight)", "2002,3,", "2001,3,", "2000,3,4.1",
             ])
         #expect(
             try lines(
                 "--select=year AS y, count(id) AS n, max(day) AS latest", "--group-by=y",
-                "--having=latest > '2001-01-01' AND n > 2") == ["y,n,latest", "2000,3,2001-01-01T00:00:00.5Z"])
-        #expect(try lines("--select=count(text)", "--where=year = 2001") == ["count(text)", "3"])
+                "--having=latest > '2001-01-01' AND n > 2", in: place) == [
+                    "y,n,latest", "2000,3,2001-01-01T00:00:00.5Z",
+                ])
+        #expect(try lines("--select=count(text)", "--where=year = 2001", in: place) == ["count(text)", "3"])
         #expect(
             try lines(
                 "--select=year, @count, @max.weight", "--group-by=year", "--having=@count > 2 AND @max.weight > 4",
-                "--sort=-@count") == ["year,@count,@max.weight", "2000,3,4.1"])
-        #expect(try lines("--select=year", "--distinct", "--offset=1") == ["year", "2001", "2002"])
-        // A quote with an accent after it is still a quote.
+                "--sort=-@count", in: place) == ["year,@count,@max.weight", "2000,3,4.1"])
+    }
+
+    @Test("a fetch with --distinct prints and counts equal rows once", arguments: Workplace.fileTypes)
+    func distinctRows(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try lines("--select=year", "--distinct", "--offset=1", in: place) == ["year", "2001", "2002"])
         #expect(
-            try lines("--select=year, '\u{301}' AS c, 'a,b' AS d", "--limit=1") == ["year,c,d", "2000,\u{301},\"a,b\""])
-        #expect(try lines("--select=next.year AS y", "--limit=2", "--sort=-next.year") == ["y", "2002"])
+            try place.roost("fetch", "notes", "Note", "--select=year, text", "--distinct", "--count").output == "9\n")
+    }
+
+    @Test("a column of a fetch can have the name of the key", arguments: Workplace.fileTypes)
+    func columnCalledID(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         #expect(
-            try lines("--select=id", "--sort=text[cd],-year", "--limit=3") == ["id", "3", "2", "5"])
-        // A column can have the name of the key.
-        #expect(try lines("--select=9 - year AS id", "--sort=id", "--limit=1") == ["id", "-1993"])
+            try lines("--select=9 - year AS id", "--sort=id", "--limit=1", in: place) == ["id", "-1993"])
         #expect(
-            try lines("--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1") == [
-                "year,id", "2000,-2000",
-            ])
-        #expect(try lines("--select=5, SELF, TRUE", "--limit=1") == ["5,SELF,TRUE", "5,1,true"])
+            try lines(
+                "--select=year, 0 - year AS id", "--group-by=year", "--sort=-id", "--limit=1", in: place) == [
+                    "year,id", "2000,-2000",
+                ])
+    }
+
+    @Test("rows of a fetch are printed as a table and as JSON", arguments: Workplace.fileTypes)
+    func formatsOfRows(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         let table = try place.roost("fetch", "notes", "Note", "--select=year, sum(weight)", "--group-by=year")
         #expect(
             table.output.split(separator: "\n").first == "year        sum(weight)"
                 && table.output.contains("2001" + String(repeating: " ", count: 18) + "0"))
-        #expect(
-            try place.roost("fetch", "notes", "Note", "--select=year, text", "--distinct", "--count").output == "9\n")
         let json = try place.roost(
             "fetch", "notes", "Note", "--select=min(text) AS t, next AS n, blob", "--group-by=next,blob", "--limit=1",
             "--format=json")
@@ -156,24 +189,19 @@ struct FetchCommandTests {
     func countOfObjects(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
-        func lines(_ arguments: String...) throws -> [String] {
-            let run = try place.start(["fetch", "notes", "Note", "--format=csv"] + arguments).wait()
-            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
-            return run.output.split(separator: "\n").map(String.init)
-        }
-        #expect(try lines("--select=count(*)") == ["count(*)", "9"])
-        #expect(try lines("--select=count(*) * 2 AS n, 'count(*)' AS t") == ["n,t", "18,count(*)"])
+        #expect(try lines("--select=count(*)", in: place) == ["count(*)", "9"])
+        #expect(
+            try lines("--select=count(*) * 2 AS n, 'count(*)' AS t", in: place) == ["n,t", "18,count(*)"])
         #expect(
             try lines(
                 "--select=year, COUNT( * ) AS n", "--group-by=year", "--having=count(*) > 2 AND year > 2000",
-                "--sort=-year") == ["year,n", "2002,3", "2001,3"])
+                "--sort=-year", in: place) == ["year,n", "2002,3", "2001,3"])
         try place.roost("fetch", "notes", "Note", "--select=count(*), yeer")
             .expectError(2, containing: "At column 11 of '--select'")
     }
 
-    @Test("a fetch shows to-many relationships as keys, shortened in tables", arguments: Workplace.fileTypes)
-    func manyObjects(type: String) throws {
-        let place = try Workplace()
+    /// Makes a store of three notes in a folder, the first with two tags, the last with twelve.
+    private static func makeTaggedNotes(_ type: String, in place: Workplace) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Note", attributes: [.string("title")],
@@ -200,6 +228,12 @@ struct FetchCommandTests {
         for key in Int64(1)...12 { try changes.add(Link(3, key, order: key), to: tags) }
         _ = try store.commit(changes)
         try store.close()
+    }
+
+    @Test("a fetch shows to-many relationships as keys, shortened in tables", arguments: Workplace.fileTypes)
+    func manyObjects(type: String) throws {
+        let place = try Workplace()
+        try Self.makeTaggedNotes(type, in: place)
         func output(_ arguments: String...) throws -> String {
             let run = try place.start(["fetch", "notes"] + arguments).wait()
             #expect(run.code == 0 && run.errors == "", "\(run.errors)")
@@ -316,43 +350,71 @@ struct FetchCommandTests {
         #expect(json["missingIndex"] as? String == "Album.barcode")
     }
 
-    @Test("a fetch filters, sorts, limits and counts objects", arguments: Workplace.fileTypes)
-    func choosing(type: String) throws {
+    /// Runs a fetch with arguments, and returns the keys of the objects.
+    private func ids(_ arguments: String..., in place: Workplace) throws -> [String] {
+        let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
+        #expect(run.code == 0 && run.errors == "", "\(run.errors)")
+        return run.output.split(separator: "\n").dropFirst().map(String.init)
+    }
+
+    @Test("a fetch sorts by properties, then by key, and limits the objects", arguments: Workplace.fileTypes)
+    func sorting(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
-        func ids(_ arguments: String...) throws -> [String] {
-            let run = try place.start(["fetch", "notes", "Note", "--select=id", "--format=csv"] + arguments).wait()
-            #expect(run.code == 0 && run.errors == "", "\(run.errors)")
-            return run.output.split(separator: "\n").dropFirst().map(String.init)
-        }
-        #expect(try ids() == (1...9).map { "\($0)" })
-        #expect(try ids("--sort=-year,text") == ["3", "6", "9", "2", "5", "8", "4", "7", "1"])
-        #expect(try ids("--sort=year,id,text", "--limit=2", "--offset=1") == ["4", "7"])
-        #expect(try ids("--where=text = NULL OR text = ''") == ["2", "3"])
+        #expect(try ids(in: place) == (1...9).map { "\($0)" })
+        #expect(try ids("--sort=-year,text", in: place) == ["3", "6", "9", "2", "5", "8", "4", "7", "1"])
+        #expect(try ids("--sort=year,id,text", "--limit=2", "--offset=1", in: place) == ["4", "7"])
+        #expect(try ids("--limit=0", in: place) == [])
+    }
+
+    @Test("a fetch filters objects by null, text, numbers, dates and references", arguments: Workplace.fileTypes)
+    func filtering(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try ids("--where=text = NULL OR text = ''", in: place) == ["2", "3"])
         #expect(
-            try ids("--where", "year IN {2001, 2002} AND NOT text BEGINSWITH 'a'", "--sort=-year") == [
+            try ids("--where", "year IN {2001, 2002} AND NOT text BEGINSWITH 'a'", "--sort=-year", in: place) == [
                 "3", "6", "9", "2", "5",
             ])
-        #expect(try ids("--where=weight = 4.1") == ["1"])
-        #expect(try ids("--where=next = 'Letter/9' AND day > '2001-01-01' AND day < '2001-01-01T00:00:01Z'") == ["1"])
-        #expect(try ids("--where=SELF IN {2, 'Letter/9', 77}") == ["2", "9"])
-        #expect(try ids("--id=9", "--id", "2", "--id=9") == ["9", "2", "9"])
-        #expect(try ids("--id=Note/9", "--id=Note/p2") == ["9", "2"])
-        for wrong in ["Letter/9", "Note/", "Note/p", "Note/pp2", "Note/0", "/9"] {
-            try place.roost("fetch", "notes", "Note", "--id=\(wrong)").expectError(2, containing: "--id")
-        }
-        #expect(try ids("--limit=0") == [])
-        #expect(try place.roost("fetch", "notes", "Letter", "--count").output == "1\n")
+        #expect(try ids("--where=weight = 4.1", in: place) == ["1"])
         #expect(
-            try place.roost("fetch", "notes", "Note", "--count", "--where=year = 2000", "--limit=2").output == "2\n")
+            try ids("--where=next = 'Letter/9' AND day > '2001-01-01' AND day < '2001-01-01T00:00:01Z'", in: place)
+                == ["1"])
+        #expect(try ids("--where=SELF IN {2, 'Letter/9', 77}", in: place) == ["2", "9"])
+    }
+
+    @Test("a fetch with --id prints objects by their keys, and names missing ones", arguments: Workplace.fileTypes)
+    func keys(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try ids("--id=9", "--id", "2", "--id=9", in: place) == ["9", "2", "9"])
+        #expect(try ids("--id=Note/9", "--id=Note/p2", in: place) == ["9", "2"])
         let missing = try place.roost("fetch", "notes", "Letter", "--id=9", "--id=1", "--format=jsonl", "--select=id")
         #expect(missing.code == 1 && missing.output == "{\"id\": 9}\n")
         #expect(missing.errors == "roost: Letter/p1 does not exist\n")
         #expect(try place.roost("fetch", "notes", "Note", "--id=1", "--id=55", "--count").output == "1\n")
     }
 
-    @Test("a fetch as JSON, JSON lines or CSV keeps every value readable", arguments: Workplace.fileTypes)
-    func exactForms(type: String) throws {
+    @Test(
+        "a fetch refuses an --id that is not a key of the entity",
+        arguments: ["Letter/9", "Note/", "Note/p", "Note/pp2", "Note/0", "/9"])
+    func wrongKeys(key: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes("sqlite", in: place)
+        try place.roost("fetch", "notes", "Note", "--id=\(key)").expectError(2, containing: "--id")
+    }
+
+    @Test("a fetch with --count counts objects up to a limit", arguments: Workplace.fileTypes)
+    func counting(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
+        #expect(try place.roost("fetch", "notes", "Letter", "--count").output == "1\n")
+        #expect(
+            try place.roost("fetch", "notes", "Note", "--count", "--where=year = 2000", "--limit=2").output == "2\n")
+    }
+
+    @Test("a fetch as JSON or JSON lines keeps every value readable", arguments: Workplace.fileTypes)
+    func exactJSON(type: String) throws {
         let place = try Workplace()
         try Self.makeNotes(type, in: place)
         let json = try place.roost("fetch", "notes", "Note", "--format=json").output
@@ -376,11 +438,17 @@ struct FetchCommandTests {
                 {"text": null, "year": 2002}
 
                 """)
+        #expect(try place.roost("fetch", "notes", "Note", "--format=json", "--where=FALSEPREDICATE").output == "[]\n")
+    }
+
+    @Test("a fetch as CSV distinguishes null from empty text, and quotes values", arguments: Workplace.fileTypes)
+    func exactCSV(type: String) throws {
+        let place = try Workplace()
+        try Self.makeNotes(type, in: place)
         #expect(
             try place.roost("fetch", "notes", "Note", "--format=csv", "--select=id,text", "--id=2", "--id=3", "--id=8")
                 .output
                 == "id,text\n2,\"\"\n3,\n8,\"a,b \"\"c\"\"\"\n")
-        #expect(try place.roost("fetch", "notes", "Note", "--format=json", "--where=FALSEPREDICATE").output == "[]\n")
         #expect(
             try place.roost("fetch", "notes", "Letter", "--format=csv", "--limit=0").output
                 == "id,blob,day,text,weight,year,next,stamp\n")

@@ -93,9 +93,13 @@ struct DelimitedTextTests {
         #expect(try bench.rows(Array("a\n".utf8) + [0x80, 0x0A]) == [["a": "€"]])
     }
 
-    @Test("UTF-16 without a mark is refused, and empty first lines are skipped")
-    func headers() throws {
+    @Test("UTF-16 without a byte order mark is refused")
+    func unmarkedUTF16() {
         #expect(ImportBench().message("a\u{0},\u{0}b\n").contains("--encoding=utf-16"))
+    }
+
+    @Test("empty lines before the header are skipped")
+    func emptyFirstLines() throws {
         #expect(try ImportBench().rows("\n\na;b\n1;2\n") == [["a": 1, "b": 2]])
     }
 

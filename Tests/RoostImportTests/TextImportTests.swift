@@ -64,36 +64,49 @@ struct TextImportTests {
         }
     }
 
-    @Test("faulty rows are left out, counted, and reported if asked")
-    func faultyRows() throws {
+    @Test("faulty rows are left out and reported if asked")
+    func reportedRows() throws {
         var bench = ImportBench { $0.faultyRows = .report }
         bench.model = try model([.integer16("n", isOptional: false)])
-        let text = "n\n1\nx\n2,3\n\"\"\n4\n"
-        #expect(try bench.rows(text) == [["n": 1], ["n": 4]])
+        #expect(try bench.rows("n\n1\nx\n2,3\n\"\"\n4\n") == [["n": 1], ["n": 4]])
         #expect(bench.reports.withLock { $0.count } == 3)
-        bench.options.faultyRows = .skip
-        let content = try bench.content(Array(text.utf8))
+    }
+
+    @Test("faulty rows that are skipped are counted in a warning")
+    func skippedRows() throws {
+        var bench = ImportBench { $0.faultyRows = .skip }
+        bench.model = try model([.integer16("n", isOptional: false)])
+        let content = try bench.content(Array("n\n1\nx\n2,3\n\"\"\n4\n".utf8))
         let store = try ImportBench.store(content.model)
         let result = try content.insert(into: store)
         #expect(content.warnings() == ["3 rows were left out."] && result.inserted == 2)
         #expect(try ImportBench.values(of: "Row", in: store) == [["n": 1], ["n": 4]])
     }
 
-    @Test("a row with an existing key updates its object, and the last row wins")
+    @Test("a later row with an existing key updates the object of the earlier one")
     func keys() throws {
-        let bench = ImportBench { $0.key = ["id"] }
-        let store = try bench.store(Array("id,a\n1,x\n2,y\n1,z\n".utf8))
+        let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,x\n2,y\n1,z\n".utf8))
         #expect(try ImportBench.values(of: "Row", in: store) == [["id": 1, "a": "z"], ["id": 2, "a": "y"]])
-        var again = ImportBench { $0.key = ["id"] }
-        again.model = store.model
-        let result = try again.content(Array("id,a\n2,new\n3,w\n".utf8)).insert(into: store)
+    }
+
+    @Test("rows with a key update objects of an existing store, and insert the others")
+    func keysOfStore() throws {
+        let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,z\n2,y\n".utf8))
+        var bench = ImportBench { $0.key = ["id"] }
+        bench.model = store.model
+        let result = try bench.content(Array("id,a\n2,new\n3,w\n".utf8)).insert(into: store)
         #expect(result.rows == 2 && result.inserted == 1)
         #expect(
             try ImportBench.values(of: "Row", in: store) == [
                 ["id": 1, "a": "z"], ["id": 2, "a": "new"], ["id": 3, "a": "w"],
             ])
-        again.model = try model([.integer64("id")])
-        #expect(again.message("id\n1\n").hasPrefix("'Row' has no uniqueness constraint of 'id'"))
+    }
+
+    @Test("a key without a uniqueness constraint in the model is refused")
+    func keyWithoutConstraint() throws {
+        var bench = ImportBench { $0.key = ["id"] }
+        bench.model = try model([.integer64("id")])
+        #expect(bench.message("id\n1\n").hasPrefix("'Row' has no uniqueness constraint of 'id'"))
     }
 
     @Test("a column names related objects by a value, and missing ones are inserted")
@@ -123,25 +136,37 @@ struct TextImportTests {
         #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
     }
 
-    @Test("an option that names a missing column or another entity is refused")
+    /// The message of the error that ends an import into a store with one row.
+    private func message(
+        importing text: String, _ configure: (inout TextImportOptions) -> Void
+    ) throws -> String {
+        let store = try ImportBench { $0.key = ["id"] }.store(Array("id,a\n1,x\n".utf8))
+        var bench = ImportBench(configure)
+        bench.model = store.model
+        do {
+            _ = try bench.content(Array(text.utf8)).insert(into: store)
+            return "no error"
+        } catch { return (error as? StoreError)?.message ?? "\(error)" }
+    }
+
+    @Test("an option that names a missing column is refused")
     func columnsOfOptions() throws {
-        let parts = ImportBench { $0.key = ["id"] }
-        let store = try parts.store(Array("id,a\n1,x\n".utf8))
-        func message(_ text: String, _ configure: (inout TextImportOptions) -> Void) -> String {
-            var bench = ImportBench(configure)
-            bench.model = store.model
-            do {
-                _ = try bench.content(Array(text.utf8)).insert(into: store)
-                return "no error"
-            } catch { return (error as? StoreError)?.message ?? "\(error)" }
-        }
-        #expect(message("a\nx\n") { $0.key = ["id"] }.hasPrefix("The text has no column 'id'"))
-        #expect(message("id\n2\n") { $0.leftOut = ["zork"] }.hasPrefix("The text has no column 'zork'"))
-        let lines = message("{\"a\": \"y\"}") {
+        #expect(try message(importing: "a\nx\n") { $0.key = ["id"] }.hasPrefix("The text has no column 'id'"))
+        #expect(
+            try message(importing: "id\n2\n") { $0.leftOut = ["zork"] }.hasPrefix("The text has no column 'zork'"))
+    }
+
+    @Test("a row of JSON without a value for the key is refused")
+    func missingKeyOfJSON() throws {
+        let message = try message(importing: "{\"a\": \"y\"}") {
             $0.key = ["id"]
             $0.format = .jsonl
         }
-        #expect(lines == "'rows', line 1: the row has no value for each column of the key.")
+        #expect(message == "'rows', line 1: the row has no value for each column of the key.")
+    }
+
+    @Test("a relation to another entity than that of the relationship is refused")
+    func wrongRelation() throws {
         var related = ImportBench { $0.relations = [.init(column: "a", entity: "Other", attribute: "n")] }
         related.model = try ManagedObjectModel(entities: [
             EntityDescription("Row", relationships: [.toOne("a", to: "Right")]),

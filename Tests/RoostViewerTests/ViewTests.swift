@@ -19,22 +19,22 @@
             #expect(view["hasHistory"]?.line == "false")
         }
 
-        @Test("the pages of a table have every object once, in any order")
-        func pages() throws {
+        @Test(
+            "the pages of a table have every object once, in any order",
+            arguments: ["", "&sort=-title", "&where=year%20%3E%201970", "&sort=year&where=isLive%20%3D%3D%20YES"])
+        func pages(query: String) throws {
             let library = try ViewedLibrary()
-            for query in ["", "&sort=-title", "&where=year%20%3E%201970", "&sort=year&where=isLive%20%3D%3D%20YES"] {
-                var (keys, page) = ([Int64](), 1)
-                let count = try #require(try library.get("/library/Album.json?size=0\(query)")["count"]?.integer)
-                while true {
-                    let view = try library.get("/library/Album.json?size=4&page=\(page)\(query)")
-                    let rows = try #require(view["rows"]?.elements)
-                    #expect(view["count"]?.integer == count)
-                    if rows.isEmpty { break }
-                    keys += rows.compactMap { $0["key"]?.integer }
-                    page += 1
-                }
-                #expect(keys.count == Int(count) && Set(keys).count == keys.count, "\(query)")
+            var (keys, page) = ([Int64](), 1)
+            let count = try #require(try library.get("/library/Album.json?size=0\(query)")["count"]?.integer)
+            while true {
+                let view = try library.get("/library/Album.json?size=4&page=\(page)\(query)")
+                let rows = try #require(view["rows"]?.elements)
+                #expect(view["count"]?.integer == count)
+                if rows.isEmpty { break }
+                keys += rows.compactMap { $0["key"]?.integer }
+                page += 1
             }
+            #expect(keys.count == Int(count) && Set(keys).count == keys.count)
         }
 
         @Test("a later page of a table shows changes committed meanwhile")
@@ -89,17 +89,18 @@
             #expect(text.isEmpty || answer.text.contains(text), "\(answer.text)")
         }
 
-        @Test("the condition of each facet value finds as many objects as it counts")
-        func facets() throws {
+        @Test(
+            "the condition of each facet value finds as many objects as it counts",
+            arguments: ["year", "artist", "isLive", "title"])
+        func facets(property: String) throws {
             let library = try ViewedLibrary()
-            for name in ["year", "artist", "isLive", "title"] {
-                let facet = try #require(try library.get("/library/Album.json?size=0&facet=\(name)").at("facets.0"))
-                for value in try #require(facet["values"]?.elements) {
-                    let condition = try #require(value["where"]?.text)
-                    let encoded = try #require(condition.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-                    let found = try library.get("/library/Album.json?size=0&where=\(encoded)")["count"]
-                    #expect(found?.integer == value["count"]?.integer, "\(condition)")
-                }
+            let facet = try #require(
+                try library.get("/library/Album.json?size=0&facet=\(property)").at("facets.0"))
+            for value in try #require(facet["values"]?.elements) {
+                let condition = try #require(value["where"]?.text)
+                let encoded = try #require(condition.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+                let found = try library.get("/library/Album.json?size=0&where=\(encoded)")["count"]
+                #expect(found?.integer == value["count"]?.integer, "\(condition)")
             }
         }
 
