@@ -64,7 +64,8 @@ struct CompletionTests {
         #expect(found["timeout"] == nil && found["model"] == nil && found["verbose"] == nil)
     }
 
-    /// A place with a configuration that names a store of a type, and with files of difficult names.
+    /// Returns a place with a configuration that names a store of a type, and with files of
+    /// difficult names.
     private func placeWithFiles(_ type: String) throws -> Workplace {
         let place = try Workplace()
         try place.write(Data("{stores: {main: {type: '\(type)', path: 'x'}}}".utf8), to: "roost.json")
@@ -214,7 +215,8 @@ struct CompletionScriptTests {
 
     /// Completes a line in Zsh.
     private func completeInZsh(_ line: String) throws -> [String] {
-        // Zsh's own commands for completion run only while a key is pressed, so functions replace them.
+        // Zsh's own commands for completion run only while a key is pressed, so functions replace
+        // them.
         let script = """
             compdef() { print -r -- "compdef $*" }
             compset() { [[ $1 == -P && $PREFIX == ${~2}* ]] && cut=${PREFIX%%/*}/ }

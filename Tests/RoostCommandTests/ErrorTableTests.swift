@@ -29,7 +29,7 @@ struct ErrorTableTests {
         }
     }
 
-    /// The codes that the sources of all modules define for programs.
+    /// Returns the codes that the sources of all modules define for programs.
     private static func definedCodes() throws -> Set<String> {
         var codes: Set<String> = []
         let sources = root.appendingPathComponent("Sources")

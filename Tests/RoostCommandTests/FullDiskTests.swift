@@ -38,7 +38,7 @@ import RoostCore
 
         func makeRoom() { unlink("\(path)/ballast") }
 
-        /// The files beside the ballast and the store's own lock file.
+        /// Returns the files beside the ballast and the store's own lock file.
         func names() throws -> [String] {
             try FileManager.default.contentsOfDirectory(atPath: path).filter { !["ballast", "s.lock"].contains($0) }
                 .sorted()

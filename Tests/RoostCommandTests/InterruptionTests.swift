@@ -2,7 +2,7 @@ import Foundation
 import RoostSystem
 import Testing
 
-/// The number of interruptions of a test; `ROOST_CRASH_KILLS` overrides it for long runs.
+/// Returns the number of interruptions of a test; `ROOST_CRASH_KILLS` overrides it for long runs.
 private func interruptionCount(_ usually: Int) -> Int {
     ProcessInfo.processInfo.environment["ROOST_CRASH_KILLS"].flatMap { Int($0) } ?? usually
 }

@@ -85,7 +85,7 @@ struct MeasuredTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The title; of an operation on one store, with the store before it.
+    /// Returns the title; of an operation on one store, with the store before it.
     private static func title(_ operation: Results.Operation) -> String {
         let names = ["sqlite": "SQLite", "lmdb": "LMDB", "json": "JSON", "memory": "memory", "coredata": "Core Data"]
         let group = String(operation.name.prefix { $0 != "/" })
@@ -95,7 +95,7 @@ struct MeasuredTests {
         return "\(names[group] ?? group): \(operation.title)"
     }
 
-    /// The median time of one object or transaction.
+    /// Returns the median time of one object or transaction.
     private static func time(_ side: Results.Side, of operation: Results.Operation) -> String {
         let sorted = side.seconds.sorted()
         guard let low = sorted.dropLast(sorted.count / 2).last, let high = sorted.dropFirst(sorted.count / 2).first,

@@ -73,7 +73,7 @@ struct ModelCommandTests {
         #expect(try place.roost("model", "validate", "good.json").code == 0)
     }
 
-    /// A place with two versions of a model, `a.json` and `b.json`.
+    /// Returns a place with two versions of a model, `a.json` and `b.json`.
     private func placeWithVersions() throws -> Workplace {
         let place = try Workplace()
         let old = """

@@ -17,7 +17,7 @@ import Testing
             ["/usr/bin/", "/bin/"].contains { FileManager.default.isExecutableFile(atPath: $0 + tool) }
         }
 
-        /// A directory with the stores `a.sqlite`, `a.lmdb` and `a.json`.
+        /// Returns a directory with the stores `a.sqlite`, `a.lmdb` and `a.json`.
         private func makePlace(isForNobody: Bool = false) throws -> Workplace {
             let place = try Workplace()
             for type in Workplace.fileTypes { try place.makeStore(type, named: "a.\(type)", objects: 400) }

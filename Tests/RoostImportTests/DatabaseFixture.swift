@@ -118,7 +118,7 @@ import Testing
 
         func entity(_ name: String) throws -> ManagedObjectModel.Entity { try model.requireEntity(EntityName(name)) }
 
-        /// The properties of the objects of an entity by their keys.
+        /// Returns the properties of the objects of an entity by their keys.
         func objects(_ entity: String) throws -> [Int64: [String: Value]] {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
@@ -136,7 +136,7 @@ import Testing
             try objects(entity).sorted { $0.key < $1.key }.map { $0.value[property] ?? .null }
         }
 
-        /// The pairs of keys of a many-to-many relationship.
+        /// Returns the pairs of keys of a many-to-many relationship.
         func pairs(_ entity: String, _ name: String) throws -> Set<[Int64]> {
             let relationship = try #require(try self.entity(entity).relationship(name))
             guard case .links(let number, let isFlipped) = relationship.storage else { return [] }
@@ -153,7 +153,7 @@ import Testing
             return result
         }
 
-        /// The remark about a column in the plan.
+        /// Returns the remark about a column in the plan.
         func remark(_ table: String, _ column: String) -> String? {
             content.plan.tables.first { $0.name == table }?.columns.first { $0.name == column }?.remark
         }

@@ -18,7 +18,7 @@ import Testing
 
             mutating func pick<T>(_ values: [T]) -> T { values[next(values.count)] }
 
-            /// A literal of any kind.
+            /// Returns a literal of any kind.
             mutating func literal() -> String {
                 switch next(12) {
                 case 0: "NULL"
@@ -71,7 +71,7 @@ import Testing
             }
         }
 
-        /// Whether a value of the store means the same as one of SQLite's.
+        /// Returns whether a value of the store means the same as one of SQLite's.
         private static func agrees(_ kept: Value, _ value: TestValue) -> Bool {
             switch (kept, value) {
             case (.null, .null): true

@@ -136,7 +136,7 @@ struct TextImportTests {
         #expect(parents.sorted { "\($0)" < "\($1)" } == [["a", "b"], ["b", "c"], ["c", .null]])
     }
 
-    /// The message of the error that ends an import into a store with one row.
+    /// Returns the message of the error that ends an import into a store with one row.
     private func message(
         importing text: String, _ configure: (inout TextImportOptions) -> Void
     ) throws -> String {

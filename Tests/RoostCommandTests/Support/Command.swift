@@ -11,7 +11,7 @@ struct CommandResult {
     var output: String
     var errors: String
 
-    /// The standard output as a JSON object.
+    /// Returns the standard output as a JSON object.
     func json() throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
     }
@@ -138,7 +138,7 @@ final class RunningCommand {
         }
     }
 
-    /// The standard output until now.
+    /// Returns the standard output until now.
     func outputSoFar() throws -> String { String(decoding: try Data(contentsOf: output), as: UTF8.self) }
 
     func wait() throws -> CommandResult {

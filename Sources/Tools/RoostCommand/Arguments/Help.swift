@@ -55,7 +55,7 @@ enum Help {
         "roost diff music.sqlite music.lmdb",
     ]
 
-    /// The help of the whole program.
+    /// Returns the help of the whole program.
     static func overview(_ commands: [Subcommand]) -> String {
         """
         roost \(roostVersion): \(summary).
@@ -83,7 +83,7 @@ enum Help {
         """
     }
 
-    /// The help of one command.
+    /// Returns the help of one command.
     static func text(_ command: Subcommand) -> String {
         """
         \(command.summary)
@@ -105,7 +105,7 @@ enum Help {
         "roost \(command.name) [OPTIONS]" + (command.usage.isEmpty ? "" : " \(command.usage)")
     }
 
-    /// The documentation page `docs/command-line.md`: all help texts, one after the other.
+    /// Returns the documentation page `docs/command-line.md`: all help texts, one after the other.
     static func page(_ commands: [Subcommand]) -> String {
         let sections = commands.map { "## roost \($0.name)\n\n```\n\(text($0))\n```\n" }.joined(separator: "\n")
         return """

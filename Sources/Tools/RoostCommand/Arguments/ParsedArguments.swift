@@ -7,16 +7,16 @@ struct ParsedArguments: Sendable {
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
 
-    /// Whether an option without value was given.
+    /// Returns whether an option without value was given.
     func has(_ option: String) -> Bool { flags.contains(option) }
 
-    /// The value of an option; the last one if the option is repeated.
+    /// Returns the value of an option; the last one if the option is repeated.
     func value(_ option: String) -> String? { values[option]?.last }
 
-    /// All values of an option that can be repeated, in order.
+    /// Returns all values of an option that can be repeated, in order.
     func allValues(_ option: String) -> [String] { values[option] ?? [] }
 
-    /// The value of an option as a whole number of at least `minimum`.
+    /// Returns the value of an option as a whole number of at least `minimum`.
     func integer(_ option: String, minimum: Int) throws -> Int? {
         guard let text = value(option) else { return nil }
         guard let number = Int(text), number >= minimum else {

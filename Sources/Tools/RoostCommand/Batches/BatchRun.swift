@@ -88,7 +88,7 @@ final class BatchRun {
     /// The maximum number of reasons that are listed for an error.
     private static let listedCount = 10
 
-    /// The reasons of an error that its message does not name.
+    /// Returns the reasons of an error that its message does not name.
     static func reasons(_ error: StoreError) -> [String] {
         let denials = error.denials.map { denial in
             switch denial.reason {
@@ -199,7 +199,7 @@ final class BatchRun {
             report, batch.isEmpty || !showsTable ? sentence : "\(table(batch))\n\(sentence)", warnings: [], arguments)
     }
 
-    /// The numbers of objects by entity and by the reason for their change.
+    /// Returns the numbers of objects by entity and by the reason for their change.
     private func table(_ batch: PreparedBatch) -> String {
         var table = TextTable([("entity", .leading), ("objects", .trailing), ("why", .leading)])
         let parts = [

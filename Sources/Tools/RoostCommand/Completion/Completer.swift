@@ -119,7 +119,7 @@ struct Completer {
         (try? RoostConfiguration(file: line.values["config"]))?.settings ?? []
     }
 
-    /// The entities of the store that the line names first, or of the default store.
+    /// Returns the entities of the store that the line names first, or of the default store.
     private func entities(_ line: CompletionLine) -> [String] {
         // A store that cannot be read has no candidates; the command reports the reason itself.
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),

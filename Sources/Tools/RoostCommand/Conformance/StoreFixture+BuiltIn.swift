@@ -72,7 +72,7 @@ extension PeerProgram {
     /// The hidden command that makes `roost` the second process of checks about processes.
     static let commandName = "__conformance-peer"
 
-    /// The `roost` program at `path`.
+    /// Returns the `roost` program at `path`.
     static func roost(at path: String) -> PeerProgram { PeerProgram(path: path, arguments: [commandName]) }
 
     /// This program, or nil if its path is unknown.

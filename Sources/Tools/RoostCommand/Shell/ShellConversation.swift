@@ -11,7 +11,7 @@ struct ShellConversation {
     ///
     /// - Parameters:
     ///   - session: The session.
-    ///   - input: What is typed.
+    ///   - input: The typed lines.
     ///   - note: Receives the lines of an incomplete statement.
     init(_ session: ShellSession, _ input: any ShellInput, note: @escaping (String) -> Void) {
         (self.session, self.input, self.note) = (session, input, note)

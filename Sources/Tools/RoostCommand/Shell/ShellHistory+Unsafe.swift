@@ -42,7 +42,7 @@ final class ShellHistory {
             let text = try Self.read(path)
             let lines = text.split(separator: "\n")
             entries = lines.suffix(Self.entryLimit).map { Self.unescaped($0) }
-            // The file may grow to twice the limit before it is written anew.
+            // The file may grow to twice the limit before it is rewritten.
             if lines.count > 2 * Self.entryLimit { try Self.replace(path, by: lines.suffix(Self.entryLimit)) }
         } catch { problem = "the history '\(path)' is not kept: \(error)" }
     }

@@ -49,7 +49,7 @@ struct ShellSource {
         self = source
     }
 
-    /// The key of `Album/5` or `Album/p5`.
+    /// Returns the key of `Album/5` or `Album/p5`.
     private static func key(_ text: ShellText, from start: Int) throws(ShellSyntaxError) -> (Int64?, Int) {
         guard start < text.count, text.characters[start] == "/" else { return (nil, start) }
         var first = start + 1

@@ -52,14 +52,14 @@ struct ShellText {
 
     var count: Int { characters.count }
 
-    /// The first index from `start` on that is not a blank.
+    /// Returns the first index from `start` on that is not a blank.
     func skipBlanks(from start: Int) -> Int {
         var index = start
         while index < count, characters[index].isWhitespace { index += 1 }
         return index
     }
 
-    /// The end of the name that begins at an index; the index itself if none does.
+    /// Returns the end of the name that begins at an index; the index itself if none does.
     func endOfName(from start: Int) -> Int {
         guard start < count, Self.isNameStart(characters[start]) else { return start }
         var index = start

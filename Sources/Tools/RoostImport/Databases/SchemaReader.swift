@@ -75,7 +75,7 @@ internal import RoostForeignSQLite
             }
         }
 
-        /// Whether a table is a part of a virtual one, as FTS and R*Tree make them.
+        /// Returns whether a table is a part of a virtual one, as FTS and R*Tree make them.
         private static func isShadow(_ name: String, of owner: (name: String, sql: String)) -> Bool {
             guard let suffix = SchemaName(name).suffix(after: SchemaName(owner.name + "_")) else { return false }
             let words = SchemaText.words(owner.sql)

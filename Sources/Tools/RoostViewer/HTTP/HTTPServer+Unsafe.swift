@@ -10,7 +10,7 @@
     /// - ``stop()`` waits for the requests that are answered, and must be called before the last
     ///   reference goes.
     final class HTTPServer {
-        /// The most bytes of a request's body.
+        /// The maximum number of bytes of a request's body.
         static let bodyLimit = 16 << 20
         /// After so many seconds without a byte a connection is closed.
         private static let idleSeconds: UInt32 = 30
@@ -106,7 +106,7 @@
 
         // MARK: Calls of the library
 
-        /// A request has begun.
+        /// Begins a request.
         private static func arrived(_ text: UnsafePointer<CChar>?) -> UnsafeMutableRawPointer? {
             let arrival = Arrival(text.flatMap { String(validatingCString: $0) })
             // Released by `completed`.
@@ -172,7 +172,7 @@
             return server.answer(request)
         }
 
-        /// Whether the other side has closed a connection, or sends no more.
+        /// Returns whether the other side has closed a connection, or sends no more.
         private static func isClosed(_ socket: Int32) -> Bool {
             var byte: UInt8 = 0
             let count = recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))

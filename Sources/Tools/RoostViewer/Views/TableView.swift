@@ -105,7 +105,7 @@
 
         // MARK: Objects
 
-        /// The objects of the page, and how many there are in all.
+        /// Returns the objects of the page, and how many there are in all.
         private func objects(_ snapshot: any StoreSnapshot, _ job: Job) throws -> (ids: [ObjectID], count: Int) {
             let offset = (page - 1).multipliedReportingOverflow(by: size)
             guard !offset.overflow else { throw ViewerError(.badRequest, "Page \(page) does not exist.") }
@@ -135,7 +135,7 @@
                 && available.contains { $0.name == first.key && $0.isIndexed }
         }
 
-        /// The request, with the objects of the owner only.
+        /// Returns the request, with the objects of the owner only.
         private func narrowed(_ snapshot: any StoreSnapshot) throws(StoreError) -> FetchRequest {
             guard let owner else { return fetch }
             let ids = try snapshot.destinations(of: owner.relationship, from: owner.id)
@@ -153,7 +153,7 @@
             return records
         }
 
-        /// The number of related objects, by column and key.
+        /// Returns the number of related objects, by column and key.
         private func linkCounts(of ids: [ObjectID], _ snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]]
         {
             var counts: [[Int64: Int]] = []
