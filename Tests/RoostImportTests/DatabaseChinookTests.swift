@@ -50,7 +50,7 @@ import Testing
                 let object = try #require(objects[id])
                 for (value, column) in zip(row, plan.columns).dropFirst() {
                     let property = try #require(column.property)
-                    #expect(agrees(object[property] ?? .null, value), "\(table) \(id) \(column.name)")
+                    #expect(agrees(object[property] ?? .null, with: value), "\(table) \(id) \(column.name)")
                     compared += 1
                 }
             }
@@ -64,7 +64,7 @@ import Testing
             let rows = try TestDatabase(Chinook.path, isReadOnly: true).rows(
                 "SELECT PlaylistId, TrackId FROM PlaylistTrack")
             let pairs = rows.map { row in row.map { if case .integer(let key) = $0 { key } else { Int64(0) } } }
-            #expect(try imported.pairs("Playlist", "track") == Set(pairs))
+            #expect(try imported.pairs("Playlist", of: "track") == Set(pairs))
             #expect(imported.report.links == rows.count)
             #expect(try imported.entity("Track").relationship("playlist")?.isToMany == true)
         }
@@ -88,7 +88,7 @@ import Testing
             #expect(imported.content.warnings() == [])
         }
 
-        private func agrees(_ value: Value, _ expected: TestValue) -> Bool {
+        private func agrees(_ value: Value, with expected: TestValue) -> Bool {
             switch (value, expected) {
             case (.null, .null): true
             case (.int(let left), .integer(let right)): left == right

@@ -111,12 +111,12 @@ import Testing
                 "PRAGMA journal_mode = WAL; CREATE TABLE t (a); INSERT INTO t VALUES (1);")
             let other = try TestDatabase(path)
             try other.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (2)")
-            #expect(try Imported(path).values("t", "a") == [.int(1), .int(2)])
+            #expect(try Imported(path).values("t", of: "a") == [.int(1), .int(2)])
             let copy = directory.file("copy.db")
             for suffix in ["", "-wal"] {
                 try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
             }
-            #expect(try Imported(copy).values("t", "a") == [.int(1), .int(2)])
+            #expect(try Imported(copy).values("t", of: "a") == [.int(1), .int(2)])
             #expect(!FileManager.default.fileExists(atPath: copy + "-shm"))
         }
 
@@ -129,7 +129,7 @@ import Testing
             try FileManager.default.createDirectory(atPath: directory.file("links"), withIntermediateDirectories: true)
             let link = directory.file("links/link.db")
             try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
-            #expect(try Imported(link).values("t", "a") == [.int(1), .int(2)])
+            #expect(try Imported(link).values("t", of: "a") == [.int(1), .int(2)])
         }
 
         @Test("an import of a database with a log warns about its other names")
@@ -175,7 +175,7 @@ import Testing
             arguments: ["a?b=c#d%41.db", "naïve 'x' \"y\".db", "file:x.db"])
         func path(name: String) throws {
             let path = try directory.database("CREATE TABLE t (a); INSERT INTO t VALUES (1);", name: name)
-            #expect(try Imported(path).values("t", "a") == [.int(1)])
+            #expect(try Imported(path).values("t", of: "a") == [.int(1)])
         }
 
         @Test("an import changes neither the database nor its directory")

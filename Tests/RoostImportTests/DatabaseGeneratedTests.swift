@@ -65,14 +65,15 @@ import Testing
                     for (column, value) in row.enumerated() {
                         let kept = objects[Int64(index + 1)]?["c\(column)"] ?? .null
                         #expect(
-                            Self.agrees(kept, value), "table \(table), row \(index + 1), column \(column): \(value)")
+                            Self.agrees(kept, with: value),
+                            "table \(table), row \(index + 1), column \(column): \(value)")
                     }
                 }
             }
         }
 
         /// Returns whether a value of the store means the same as one of SQLite's.
-        private static func agrees(_ kept: Value, _ value: TestValue) -> Bool {
+        private static func agrees(_ kept: Value, with value: TestValue) -> Bool {
             switch (kept, value) {
             case (.null, .null): true
             case (.bool(let flag), .integer(let number)): number == (flag ? 1 : 0)
@@ -123,7 +124,7 @@ import Testing
             let expected = try database.rows(
                 "SELECT (SELECT p.b FROM p WHERE p.a = +c.x) FROM c ORDER BY n"
             ).map { row -> Value? in if case .text(let text)? = row.first { .string(text) } else { nil } }
-            let found = try imported.values("c", "x").map { value -> Value? in
+            let found = try imported.values("c", of: "x").map { value -> Value? in
                 if case .objectID(let id) = value { names[id.key] ?? nil } else { nil }
             }
             #expect(found == expected)

@@ -71,10 +71,10 @@ import Testing
             #expect(
                 try imported.objects("Record")[10] == [
                     "heading": .string("Blue"), "year": .double(1965), "number": .int(10), "artistNumber": .int(1),
-                    "by": key("artist", 1),
+                    "by": reference("artist", key: 1),
                 ])
             #expect(try imported.objects("Record")[12]?["artistNumber"] == .int(77))
-            #expect(try imported.pairs("Record", "tags") == [[10, 5]])
+            #expect(try imported.pairs("Record", of: "tags") == [[10, 5]])
             #expect(imported.report.warnings.contains("Column 'name' of table 'tag': left out."))
         }
 
@@ -86,7 +86,7 @@ import Testing
                 EntityDescription("Artist", attributes: [.string("name")]),
             ])
             let imported = try Imported(path, model: model)
-            #expect(try imported.values("Album", "artist") == [key("Artist", 1), .null, .null])
+            #expect(try imported.values("Album", of: "artist") == [reference("Artist", key: 1), .null, .null])
             for text in [
                 "Table 'tag': The table is left out.", "Table 'album_tag': The table is left out.",
                 "Column 'year' of table 'album': left out.",

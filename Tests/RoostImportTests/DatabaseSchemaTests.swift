@@ -18,7 +18,7 @@ import Testing
                 "CREATE TABLE t (id INTEGER PRIMARY KEY, x); INSERT INTO t VALUES (5, 1), (9223372036854775807, 2)",
                 in: directory)
             #expect(try imported.objects("t") == [5: ["x": .int(1)], .max: ["x": .int(2)]])
-            #expect(imported.remark("t", "id") == "is the key of the objects")
+            #expect(imported.remark("t", column: "id") == "is the key of the objects")
         }
 
         @Test("a primary key other than the rowid becomes an attribute with a constraint")
@@ -137,8 +137,8 @@ import Testing
                 INSERT INTO p VALUES ('b', 1), ('a', 2); INSERT INTO c VALUES ('a', 3); INSERT INTO w VALUES ('z', 1), ('y', 2);
                 """)
             let imported = try Imported(path)
-            #expect(try imported.values("p", "a") == [.string("b"), .string("a")])
-            #expect(try imported.values("c", "p_a") == [.string("a")])
+            #expect(try imported.values("p", of: "a") == [.string("b"), .string("a")])
+            #expect(try imported.values("c", of: "p_a") == [.string("a")])
             let warnings = imported.report.warnings
             #expect(warnings.contains { $0.hasPrefix("Table 'w' is left out, because SQLite cannot read it") })
             #expect(warnings.contains { $0.hasSuffix("because SQLite has no collation for that table's key.") })
@@ -165,8 +165,8 @@ import Testing
                     "café": .int(11), "café_2": .int(12), "rowid": .int(13),
                 ])
             #expect(entity.attribute("café_2")?.userInfo["importedFrom"]?.unicodeScalars.count == 4)
-            #expect(try imported.values("it's \"x\" y", "a") == [.int(1)])
-            #expect(try imported.values("Table3", "column1") == [.int(14)])
+            #expect(try imported.values("it's \"x\" y", of: "a") == [.int(1)])
+            #expect(try imported.values("Table3", of: "column1") == [.int(14)])
         }
 
         @Test("a table whose columns hide every name of the rowid is read in order")
@@ -176,7 +176,7 @@ import Testing
                 CREATE TABLE t (rowid TEXT, _rowid_ TEXT, oid TEXT); INSERT INTO t VALUES ('a', 'b', 'c'), ('d', 'e', 'f');
                 CREATE TABLE c (t_id INT REFERENCES t (rowid));
                 """, in: directory)
-            #expect(try imported.values("t", "oid") == [.string("c"), .string("f")])
+            #expect(try imported.values("t", of: "oid") == [.string("c"), .string("f")])
         }
 
         @Test("a table of 2000 columns is imported into memory")

@@ -12,7 +12,7 @@ import Testing
         init() throws { directory = try ImportDirectory() }
 
         /// Imports one column with some values.
-        private func column(_ declaration: String, _ values: String...) throws -> Imported {
+        private func column(_ declaration: String, values: String...) throws -> Imported {
             let rows = values.map { "INSERT INTO t (c) VALUES (\($0));" }.joined(separator: "\n")
             return try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
         }
@@ -69,7 +69,7 @@ import Testing
             let rows = values.map { "INSERT INTO t VALUES (\($0));" }.joined(separator: "\n")
             let imported = try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
             #expect(try imported.entity("t").attribute("c")?.type == type)
-            #expect(try imported.values("t", "c") == expected)
+            #expect(try imported.values("t", of: "c") == expected)
         }
 
         @Test(
@@ -96,7 +96,7 @@ import Testing
         func remarks(declaration: String, values: [String], remark: String) throws {
             let rows = values.map { "INSERT INTO t VALUES (\($0));" }.joined(separator: "\n")
             let imported = try Imported("CREATE TABLE t (c \(declaration)); \(rows)", in: directory)
-            #expect(imported.remark("t", "c")?.contains(remark) == true)
+            #expect(imported.remark("t", column: "c")?.contains(remark) == true)
             #expect(imported.report.warnings.contains { $0.contains(remark) })
         }
 
@@ -126,7 +126,7 @@ import Testing
             "a default that is an expression is left out with a warning",
             arguments: ["CURRENT_TIMESTAMP", "(1 + 1)", "(lower('A'))"])
         func expressionDefaults(text: String) throws {
-            let imported = try column("TEXT DEFAULT \(text)", "'a'")
+            let imported = try column("TEXT DEFAULT \(text)", values: "'a'")
             #expect(try imported.entity("t").attribute("c")?.defaultValue == .null)
             #expect(
                 imported.report.warnings.contains { $0.contains("the default value") && $0.contains("is not kept") })
@@ -134,16 +134,16 @@ import Testing
 
         @Test("a text of a million characters and a blob of three million bytes are imported")
         func large() throws {
-            let imported = try column("TEXT", "printf('%.*c', 1000000, 'x')", "zeroblob(3000000)")
+            let imported = try column("TEXT", values: "printf('%.*c', 1000000, 'x')", "zeroblob(3000000)")
             let text = Data(repeating: UInt8(ascii: "x"), count: 1_000_000)
-            #expect(try imported.values("t", "c") == [.data(text), .data(Data(count: 3_000_000))])
+            #expect(try imported.values("t", of: "c") == [.data(text), .data(Data(count: 3_000_000))])
         }
 
         @Test("text of a UTF-16 database is imported")
         func utf16() throws {
             let imported = try Imported(
                 "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (c TEXT); INSERT INTO t VALUES ('naïve 🎵');", in: directory)
-            #expect(try imported.values("t", "c") == [.string("naïve 🎵")])
+            #expect(try imported.values("t", of: "c") == [.string("naïve 🎵")])
         }
 
         @Test(
@@ -154,9 +154,9 @@ import Testing
                 "2024-01-01 24:00:00", "2024-01-01x00:00:00", "0000-03-01", "0001-01-01 00:00:00",
             ])
         func dates(text: String) throws {
-            let imported = try column("DATE", "'\(text)'")
+            let imported = try column("DATE", values: "'\(text)'")
             let expected = DateText.seconds(text).map { Value.date(Date(timeIntervalSinceReferenceDate: $0)) }
-            #expect(try imported.values("t", "c") == [expected ?? .string(text)])
+            #expect(try imported.values("t", of: "c") == [expected ?? .string(text)])
         }
     }
 #endif

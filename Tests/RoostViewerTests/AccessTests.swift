@@ -8,7 +8,7 @@
     @Suite("Access to the browser's server")
     struct AccessTests {
         private func status(
-            _ address: String, _ headers: [String: String], method: String = "GET"
+            _ address: String, headers: [String: String], method: String = "GET"
         ) throws -> UInt32 {
             let library = try ViewedLibrary()
             var all = ["host": "127.0.0.1:8080"]
@@ -38,9 +38,9 @@
             "the server answers 403 without a valid cookie or token",
             arguments: ["/", "/library", "/library.json", "/-/session.json", "/library/Album/1/cover.bin", "/?token=0"])
         func noCookie(address: String) throws {
-            #expect(try status(address, [:]) == 403)
-            #expect(try status(address, ["cookie": "roost-8080=00000000000000000000000000000000"]) == 403)
-            #expect(try status(address, ["authorization": "Bearer wrong-token-wrong-t"]) == 403)
+            #expect(try status(address, headers: [:]) == 403)
+            #expect(try status(address, headers: ["cookie": "roost-8080=00000000000000000000000000000000"]) == 403)
+            #expect(try status(address, headers: ["authorization": "Bearer wrong-token-wrong-t"]) == 403)
         }
 
         @Test(
@@ -54,7 +54,7 @@
             ])
         func host(name: String, isAllowed: Bool) throws {
             let answer = try status(
-                "/library.json", ["host": name, "authorization": "Bearer \(ViewedLibrary.token)"])
+                "/library.json", headers: ["host": name, "authorization": "Bearer \(ViewedLibrary.token)"])
             #expect(answer == (isAllowed ? 200 : 421))
         }
 
@@ -62,16 +62,19 @@
         func origin() throws {
             let bearer = ["authorization": "Bearer \(ViewedLibrary.token)"]
             func with(_ more: [String: String]) -> [String: String] { bearer.merging(more) { $1 } }
-            #expect(try status("/library.json", with(["origin": "http://127.0.0.1:8080"])) == 200)
-            #expect(try status("/library.json", with(["origin": "http://127.0.0.1:3000"])) == 403)
-            #expect(try status("/library.json", with(["origin": "null"])) == 403)
-            #expect(try status("/library.json", with(["sec-fetch-site": "same-site"])) == 403)
+            #expect(try status("/library.json", headers: with(["origin": "http://127.0.0.1:8080"])) == 200)
+            #expect(try status("/library.json", headers: with(["origin": "http://127.0.0.1:3000"])) == 403)
+            #expect(try status("/library.json", headers: with(["origin": "null"])) == 403)
+            #expect(try status("/library.json", headers: with(["sec-fetch-site": "same-site"])) == 403)
             #expect(
-                try status("/library.json", with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"])) == 403)
+                try status(
+                    "/library.json", headers: with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"]))
+                    == 403)
             #expect(
-                try status("/library", with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"])) == 200)
+                try status("/library", headers: with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"]))
+                    == 200)
             let post = with(["sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"])
-            #expect(try status("/library/-/undo.json", post, method: "POST") == 403)
+            #expect(try status("/library/-/undo.json", headers: post, method: "POST") == 403)
         }
 
         @Test(

@@ -97,7 +97,7 @@
         /// - Returns: The answer.
         /// - Throws: An error for a wrong address.
         func send(
-            _ method: String, _ address: String, _ body: String = "", headers: [String: String] = [:]
+            _ method: String, to address: String, body: String = "", headers: [String: String] = [:]
         ) throws -> HTTPResponse {
             var all = ["host": "127.0.0.1:8080", "authorization": "Bearer \(Self.token)"]
             if method != "GET" { all["content-type"] = "application/json" }
@@ -110,7 +110,7 @@
         struct BadAddress: Error {}
 
         /// Returns the answer to a request that reads.
-        func send(_ address: String) throws -> HTTPResponse { try send("GET", address) }
+        func send(_ address: String) throws -> HTTPResponse { try send("GET", to: address) }
 
         /// Returns the data of a view.
         func get(_ address: String) throws -> JSONNode { try JSONNode(try send(address).body) }

@@ -40,8 +40,8 @@ struct ConformanceRun {
     ///
     /// The report of a cancelled run has the results so far and says that it is incomplete.
     ///
-    /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` if there
-    ///   is no directory for temporary files.
+    /// - Throws: `cancelled`; errors of `write`; `missingDirectory` or `permissionDenied` without a
+    ///   directory for temporary files.
     func run(write: (String) throws -> Void) throws -> ExitCode {
         try Workbench.requireTemporaryDirectory()
         let checkCount = checks.count * fixtures.count
