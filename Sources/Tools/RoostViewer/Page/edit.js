@@ -1,4 +1,5 @@
-// Changes objects: fields by type, errors at their fields, conflicts side by side, and deletion after a question.
+// Changes objects: fields by type, errors at their fields, conflicts side by side, and deletion
+// after a question.
 
 import { h, append, replace, text, plain, count, amount, bytes, button } from "./dom.js";
 import { Failure, get, change } from "./jobs.js";
@@ -14,7 +15,8 @@ const orderLimit = 5000;
 const pageSize = 500;
 const fileLimit = 11 << 20;
 
-/// Unsaved input by address, with the object that it belongs to. It is restored when the address is opened again.
+/// Unsaved input by address, with the object that it belongs to. It is restored when the address is
+/// opened again.
 const drafts = new Map();
 
 window.addEventListener("beforeunload", (event) => {
@@ -30,7 +32,8 @@ function fieldText(value) {
     return typeof value === "object" ? `${value.entity}/${value.key}` : String(value);
 }
 
-/// One row of the form. `read()` is the new value for the server, and undefined for one that is as it was.
+/// One row of the form. `read()` returns the new value for the server, or undefined if it is
+/// unchanged.
 class Field {
     constructor(property, object, id) {
         Object.assign(this, { property, name: property.name, id });
@@ -195,7 +198,8 @@ class ToManyField extends Field {
         this.draw();
     }
 
-    /// Reads more objects: all of them where they have an order, because the order is saved as a whole.
+    /// Reads more objects: all of them where they have an order, because the order is saved as a
+    /// whole.
     async more() {
         const address = `${path(this.at.store, this.at.entity, this.at.key, this.name)}.json`;
         const limit = Math.min(this.total, this.property.isOrdered ? orderLimit : this.original.length + pageSize);
