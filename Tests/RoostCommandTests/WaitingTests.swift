@@ -17,8 +17,9 @@ struct WaitingTests {
         var testDescription: String { "\(command) of \(type)" }
     }
 
-    /// The commands for each type. Compacting an SQLite store is left out: it does not wait for
-    /// readers.
+    /// The commands for each type.
+    ///
+    /// Compacting an SQLite store is left out: it runs while others have the store open.
     static let cases = Workplace.fileTypes.flatMap { type in
         ["compact", "convert", "load", "migrate", "backup"].map { Case(type: type, command: $0) }
     }.filter { $0.type != "sqlite" || $0.command != "compact" }
