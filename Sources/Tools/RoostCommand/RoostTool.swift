@@ -3,8 +3,7 @@ internal import RoostConformance
 internal import RoostCore
 internal import RoostSystem
 
-/// The `roost` program: finds the subcommand, runs it, and turns errors into one line and an exit
-/// code.
+/// The `roost` program, which runs a subcommand and turns errors into one line and an exit code.
 @main
 enum RoostTool {
     /// All subcommands, in the order of the help.
@@ -24,19 +23,20 @@ enum RoostTool {
         Console.fillStandardDescriptors()
         SystemThread.spareAddressSpace()
         Interruption.shared.install()
-        // Whatever a damaged or hostile file asks for: eight times the largest value that stores hold by default.
+        // Bounds the memory for a damaged or hostile file: eight times the default limit of a
+        // value.
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {
             let arguments = try ProgramArguments.read()
-            Console.leave(Interruption.shared.running { run(arguments, console: Console()) })
+            Console.leave(Interruption.shared.running { run(arguments, Console()) })
         } catch {
             Console().printError(error.message)
             Console.leave(.usage)
         }
     }
 
-    /// Runs one command line and gives the exit code.
-    static func run(_ arguments: [String], console: Console) -> ExitCode {
+    /// Runs one command line, and returns the exit code.
+    static func run(_ arguments: [String], _ console: Console) -> ExitCode {
         var isVerbose = false
         do {
             guard let name = arguments.first else {
@@ -76,12 +76,10 @@ enum RoostTool {
             console.printError(error.message)
             return .usage
         } catch let error as OutputError {
-            return code(of: error, console: console)
+            return code(of: error, console)
         } catch let error as StoreError {
-            if let output = error.underlying as? OutputError {
-                return code(of: output, console: console, message: error.message)
-            }
-            // Whoever interrupts a fetch knows why it ends.
+            if let output = error.underlying as? OutputError { return code(of: output, console, error.message) }
+            // An interrupted fetch ends without a message.
             if error.code == .cancelled, Interruption.shared.isReadingCancelled { return .interrupted }
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
             console.printError(Self.line(error.message) + underlying)
@@ -92,10 +90,9 @@ enum RoostTool {
         }
     }
 
-    /// The exit code of a command that ends with an error of this code; `docs/errors.md` lists
-    /// them.
+    /// Returns the exit code of a command that ends with this error code; see `docs/errors.md`.
     ///
-    /// An error that the command's arguments caused is a ``UsageError`` by then.
+    /// An error that the arguments caused is a ``UsageError`` instead.
     static func exitCode(of code: StoreError.Code) -> ExitCode {
         switch code {
         case .cancelled: .interrupted
@@ -104,8 +101,8 @@ enum RoostTool {
         }
     }
 
-    /// The exit code of a command that could not print; says so unless somebody wanted it.
-    private static func code(of error: OutputError, console: Console, message: String? = nil) -> ExitCode {
+    /// Returns the exit code of a command that could not print, and prints an unexpected error.
+    private static func code(of error: OutputError, _ console: Console, _ message: String? = nil) -> ExitCode {
         switch error.reason {
         case .readerGone: return .success
         case .interrupted: return .interrupted
@@ -123,7 +120,7 @@ enum RoostTool {
         throw UsageError("unknown \(what) '\(name)'; \(hint)")
     }
 
-    /// A message of several lines (the problems of a model) as one.
+    /// Joins the lines of a message, such as the problems of a model.
     static func line(_ message: String) -> String {
         message.split(separator: "\n").map { $0.drop(while: \.isWhitespace) }.joined(separator: " ")
     }

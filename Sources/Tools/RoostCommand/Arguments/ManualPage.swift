@@ -12,7 +12,7 @@ struct ManualPage {
     init(_ commands: [Subcommand], date: Date) {
         let day = date.formatted(.iso8601.year().month().day())
         lines = [".TH ROOST 1 \(day) \"Roost \(roostVersion)\" \"User Commands\""]
-        // Names of options and fields must not be torn apart.
+        // No hyphenation: it would divide the names of options and fields.
         lines += [".nh", ".ad l"]
         section("NAME")
         lines.append("roost \\- \(Self.escaped(Help.summary))")
@@ -27,10 +27,10 @@ struct ManualPage {
         section("OPTIONS")
         add(Help.options)
         section("ENVIRONMENT")
-        for (name, text) in Help.environment { item(".B \(Self.escaped(name))", text: text) }
+        for (name, text) in Help.environment { item(".B \(Self.escaped(name))", text) }
         section("EXIT STATUS")
         for exit in Help.exitCodes {
-            item(".B \(exit.code.rawValue)", text: exit.text.replacingOccurrences(of: "`", with: ""))
+            item(".B \(exit.code.rawValue)", exit.text.replacingOccurrences(of: "`", with: ""))
         }
         section("EXAMPLES")
         literal(Help.examples)
@@ -52,25 +52,27 @@ struct ManualPage {
         for option in options {
             let value = option.valueName.map { "=\\fI\(Self.escaped($0))\\fR" } ?? ""
             let letter = option.letter.map { "\\fB\\-\(Self.escaped(String($0)))\\fR, " } ?? ""
-            item("\(letter)\\fB\\-\\-\(Self.escaped(option.name))\\fR\(value)", text: option.help)
+            item("\(letter)\\fB\\-\\-\(Self.escaped(option.name))\\fR\(value)", option.help)
         }
     }
 
-    /// A term, which is roff already, and what it means.
-    private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
+    /// Adds a term, which is roff already, and its meaning.
+    private mutating func item(_ term: String, _ text: String) { lines += [".TP", term, Self.line(text)] }
 
-    /// Lines that stay as they are.
+    /// Adds lines that are not filled.
     private mutating func literal(_ texts: some Sequence<String>) {
         lines += [".RS 4", ".nf"] + texts.map(Self.line) + [".fi", ".RE"]
     }
 
-    /// A text of blocks with empty lines between them: lists of words and what they mean, lines
-    /// that begin with blanks and stay as they are, and paragraphs.
+    /// Adds a text of blocks with empty lines between them.
+    ///
+    /// A block is a list of words and their meanings, lines that begin with blanks and are not
+    /// filled, or a paragraph.
     private mutating func blocks(_ text: String) {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
             if let items = Self.items(rows) {
-                for (term, text) in items { item(".B \(Self.escaped(term))", text: text) }
+                for (term, text) in items { item(".B \(Self.escaped(term))", text) }
             } else if rows.allSatisfy({ $0.hasPrefix(" ") }) {
                 lines.append(".PP")
                 literal(rows.map { $0.hasPrefix("  ") ? String($0.dropFirst(2)) : $0 })
@@ -81,8 +83,8 @@ struct ManualPage {
         }
     }
 
-    /// The items of a list whose lines are `word  text`, or blanks and more text; nil for anything
-    /// else.
+    /// Returns the items of a list whose lines are `word  text`, or blanks and more text; nil for
+    /// any other block.
     private static func items(_ rows: [String]) -> [(term: String, text: String)]? {
         var items: [(term: String, text: String)] = []
         for row in rows {
@@ -99,13 +101,13 @@ struct ManualPage {
         return items
     }
 
-    /// A line of text, at whose beginning no character is a request.
+    /// Returns a line of text that does not begin with a request.
     private static func line(_ text: String) -> String {
         let escaped = escaped(text)
         return escaped.hasPrefix(".") || escaped.hasPrefix("'") ? "\\&" + escaped : escaped
     }
 
-    /// A text in which every character stands for itself.
+    /// Returns a text in which every character is literal.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

@@ -5,29 +5,27 @@ internal import RoostQuery
 /// The rows that `--select`, `--group-by`, `--having`, `--distinct` and `--sort` ask for.
 ///
 /// In their expressions, `id` means the object itself unless a property has that name, and
-/// `album.id` means another object. A condition on groups and the list of what to group by may name
-/// columns.
+/// `album.id` means another object. `--having` and `--group-by` can name columns.
 struct RowOptions {
     private(set) var request: RowRequest
     private let entity: ManagedObjectModel.Entity
     private let model: ManagedObjectModel
-    /// The columns as they are written, before literals have the types of what they meet.
+    /// The columns as they are written, before literals get their types.
     private var written: [String: FetchRequest.Expression] = [:]
 
-    /// Whether a list of columns asks for more than properties, the key, the version and the entity
-    /// of objects.
+    /// Returns whether a list has columns besides properties, the key, the version and the entity.
     static func isNeeded(
-        _ arguments: ParsedArguments, columns: [ListOption.Part], entity: ManagedObjectModel.Entity
+        _ arguments: ParsedArguments, _ columns: [ListOption.Part], _ entity: ManagedObjectModel.Entity
     ) -> Bool {
         if arguments.has("distinct") || arguments.value("group-by") != nil || arguments.value("having") != nil {
             return true
         }
-        return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
+        return columns.contains { $0.name != nil || !isPlain($0.text, entity) }
     }
 
-    /// Whether a text is a name as those of properties are: no path through a relationship, no
-    /// number and no word of the language.
-    private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
+    /// Returns whether a text can be the name of a property, and is not a path, a number or a word
+    /// of the language.
+    private static func isPlain(_ text: String, _ entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
             guard case .keyPath = expression else { return false }
@@ -43,10 +41,10 @@ struct RowOptions {
     ///   - fetch: The objects that rows are made of.
     ///   - entity: The entity of these.
     ///   - model: The model of the store.
-    /// - Throws: `UsageError`; what reading an expression throws, naming the option.
+    /// - Throws: `UsageError`; errors of an expression, which name the option.
     init(
-        _ arguments: ParsedArguments, columns: [ListOption.Part]?, fetch: FetchRequest,
-        entity: ManagedObjectModel.Entity, model: ManagedObjectModel
+        _ arguments: ParsedArguments, _ columns: [ListOption.Part]?, _ fetch: FetchRequest,
+        _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
     ) throws {
         (self.entity, self.model) = (entity, model)
         request = RowRequest(fetch, returnsDistinctResults: arguments.has("distinct"))
@@ -62,7 +60,7 @@ struct RowOptions {
                 FetchRequest.FetchedProperty(name, expression: try expression(part, of: "select", names: [:])))
         }
         if let text = arguments.value("group-by") {
-            for part in try ListOption(text, option: "group-by").parts {
+            for part in try ListOption(text, "group-by").parts {
                 // The name of a column is left as it is: the store knows what it means.
                 let isColumn = request.propertiesToFetch.contains { $0.name == part.text }
                 request.propertiesToGroupBy.append(
@@ -72,8 +70,7 @@ struct RowOptions {
         if let text = arguments.value("having") { request.havingPredicate = try condition(text) }
     }
 
-    /// An expression as it is meant for the entity: literals have the type of what they meet, names
-    /// are those of properties.
+    /// Returns an expression that is resolved for the entity, with typed literals.
     private func expression(
         _ part: ListOption.Part, of option: String, names: [String: FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
@@ -83,13 +80,13 @@ struct RowOptions {
         do throws(StoreError) {
             let text = Self.countingObjects(part.inPlace)
             let loose = try FetchRequest.Expression(format: text)
-            let meant = loose.replacing { replacement($0, names: names) }
+            let meant = loose.replacing { replacement($0, names) }
             isRewritten = meant != loose
             return try FetchRequest.Expression(
                 isRewritten ? try meant.format() : text, for: entity.name, model: model,
                 ofGroups: option != "group-by")
         } catch {
-            throw Self.naming(option, error: error, hasPlace: !isRewritten)
+            throw Self.naming(option, error, hasPlace: !isRewritten)
         }
     }
 
@@ -98,18 +95,18 @@ struct RowOptions {
         do throws(StoreError) {
             let text = Self.countingObjects(text)
             let loose = try FetchRequest.Predicate(format: text)
-            let meant = loose.replacing { replacement($0, names: written) }
+            let meant = loose.replacing { replacement($0, written) }
             isRewritten = meant != loose
             return try FetchRequest.Predicate(
                 isRewritten ? try meant.format() : text, for: entity.name, model: model, ofGroups: true)
         } catch {
-            throw Self.naming("having", error: error, hasPlace: !isRewritten)
+            throw Self.naming("having", error, hasPlace: !isRewritten)
         }
     }
 
-    /// The text with `@count` instead of each `count(*)`, as SQL has it.
+    /// Returns the text with `@count` instead of each `count(*)` of SQL.
     ///
-    /// Blanks keep what follows in its column.
+    /// Blanks preserve the columns of the following text.
     private static func countingObjects(_ text: String) -> String {
         var result = ""
         var rest = text[...]
@@ -127,7 +124,7 @@ struct RowOptions {
         return result + rest
     }
 
-    /// The index after the quote that ends a text in quotes.
+    /// Returns the index after the quote that ends a text in quotes.
     private static func end(ofQuoted text: Substring, by quote: Character) -> Substring.Index {
         var isEscaped = false
         for index in text.indices {
@@ -142,9 +139,10 @@ struct RowOptions {
         return text.endIndex
     }
 
-    /// An error of the language as one of an option; without its place, if that is one of another
-    /// text.
-    static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
+    /// Returns an error of the language as an error of an option.
+    ///
+    /// Without `hasPlace`, the place in the message belongs to a rewritten text and is removed.
+    static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
             message = String(message[message.index(after: colon)...].drop(while: \.isWhitespace))
@@ -159,20 +157,20 @@ struct RowOptions {
         return error.withMessage(message)
     }
 
-    /// What a key path stands for: a column's expression, or the object; nil for itself.
+    /// Returns the replacement of a key path: a column's expression, or the object; nil for none.
     private func replacement(
-        _ path: [String], names: [String: FetchRequest.Expression]
+        _ path: [String], _ names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
-        if let column = names[path.joined(separator: ".")] { return column.replacing { replacement($0, names: [:]) } }
+        if let column = names[path.joined(separator: ".")] { return column.replacing { replacement($0, [:]) } }
         guard path.last == "id", (try? ResolvedPath(path, from: entity.number, model: model)) == nil else { return nil }
         return path.count == 1 ? .evaluatedObject : .keyPath(path.dropLast())
     }
 }
 
 extension FetchRequest.Expression {
-    /// The same with other expressions in the place of key paths, as far as `body` gives any.
+    /// Returns the expression with the key paths replaced for which `body` returns an expression.
     ///
-    /// It came from a text, so that its depth is bounded.
+    /// The recursion is bounded, because the parser bounds the depth.
     fileprivate func replacing(_ body: ([String]) -> Self?) -> Self {
         func all(_ members: [Self]) -> [Self] { members.map { $0.replacing(body) } }
         switch self {
@@ -197,7 +195,7 @@ extension FetchRequest.Expression {
 }
 
 extension FetchRequest.Predicate {
-    /// The same with other expressions in the place of key paths, as far as `body` gives any.
+    /// Returns the predicate with the key paths replaced for which `body` returns an expression.
     fileprivate func replacing(_ body: ([String]) -> FetchRequest.Expression?) -> Self {
         switch self {
         case .constant: return self

@@ -5,7 +5,7 @@ internal import RoostText
 
 /// One run of `roost fetch` on an open store.
 final class StoreFetch {
-    /// The details of a fetch that the arguments do not have.
+    /// The details of a fetch that are not arguments.
     struct Details {
         /// The keys of `--id`.
         var keys: [Int64] = []
@@ -18,21 +18,21 @@ final class StoreFetch {
 
     private let model: ManagedObjectModel
     private let snapshot: any StoreSnapshot
-    /// The objects that are asked for, without those of `--id`.
+    /// The request for objects, without `--id`.
     let request: FetchRequest
     /// The keys of `--id`; empty when a request chooses the objects.
     private let keys: [Int64]
-    /// What `--select` names; nil without it.
+    /// The parts of `--select`, or nil without it.
     private let selection: [ListOption.Part]?
-    /// What is shown of objects.
+    /// The columns of objects.
     private let columns: RecordColumns
     /// The names of the columns in a text; nil for their own.
     private let columnNames: [String]?
-    /// What rows of values are wanted; nil where objects are.
+    /// The request for rows of values, or nil for objects.
     private let rows: RowRequest?
     private var missing: [Int64]
 
-    /// Reads the arguments, and takes a snapshot of a store.
+    /// Reads the arguments for a new snapshot of a store.
     ///
     /// - Parameters:
     ///   - store: The store.
@@ -40,10 +40,10 @@ final class StoreFetch {
     ///   - details: The details that they do not have.
     /// - Throws: `UsageError`, and errors of names and predicates.
     convenience init(
-        _ store: any PersistentStore, arguments: ParsedArguments, details: Details = Details()
+        _ store: any PersistentStore, _ arguments: ParsedArguments, _ details: Details = Details()
     ) throws {
         let snapshot = try store.snapshot()
-        do { try self.init(snapshot, arguments: arguments, details: details) } catch {
+        do { try self.init(snapshot, arguments, details) } catch {
             snapshot.close()
             throw error
         }
@@ -56,35 +56,33 @@ final class StoreFetch {
     ///   - arguments: The arguments of the command.
     ///   - details: The details that they do not have.
     /// - Throws: `UsageError`, and errors of names and predicates.
-    init(_ snapshot: any StoreSnapshot, arguments: ParsedArguments, details: Details) throws {
+    init(_ snapshot: any StoreSnapshot, _ arguments: ParsedArguments, _ details: Details) throws {
         let (keys, usual, model) = (details.keys, details.usual, snapshot.model)
         self.model = model
         self.snapshot = snapshot
         self.keys = keys
         missing = keys
-        let entity = try Self.entity(arguments.positions[1], model: model)
+        let entity = try Self.entity(arguments.positions[1], model)
         var request = FetchRequest(
             entity.name,
-            where: try Self.predicate(arguments, entity: entity.name, model: model, values: details.predicateArguments),
+            where: try Self.predicate(arguments, entity.name, model, details.predicateArguments),
             limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
-        let selection = try arguments.value("select").map {
-            try ListOption($0, option: "select", takesNames: true).parts
-        }
+        let selection = try arguments.value("select").map { try ListOption($0, "select", takesNames: true).parts }
         let isGrouped = arguments.value("group-by") != nil
-        let needsRows = RowOptions.isNeeded(arguments, columns: selection ?? [], entity: entity)
+        let needsRows = RowOptions.isNeeded(arguments, selection ?? [], entity)
         let names = needsRows ? selection?.map { $0.name ?? $0.text } ?? [] : []
         request.sortDescriptors = try Self.order(
-            arguments.value("sort"), entity: entity, model: model, columns: Set(names), isGrouped: isGrouped)
+            arguments.value("sort"), entity, model, columns: Set(names), isGrouped: isGrouped)
         if needsRows {
             guard keys.isEmpty else {
                 throw UsageError("option '--id' prints objects; leave out expressions, groups and distinct rows")
             }
-            rows = try RowOptions(arguments, columns: selection, fetch: request, entity: entity, model: model).request
+            rows = try RowOptions(arguments, selection, request, entity, model).request
         } else {
             rows = nil
         }
         (self.request, self.selection) = (request, selection)
-        // Whatever is printed in the end: names that are wrong are told.
+        // Wrong names are reported even if only a number or a plan is printed.
         let chosen = needsRows ? nil : selection?.map(\.text) ?? usual?.map(\.column)
         columns = try RecordColumns(chosen, of: request.entity, model: model)
         columnNames = selection == nil ? usual?.map(\.name) : nil
@@ -92,10 +90,10 @@ final class StoreFetch {
 
     deinit { snapshot.close() }
 
-    // MARK: What is asked for
+    // MARK: Arguments
 
-    /// The entity that a command line names.
-    static func entity(_ name: String, model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
+    /// Returns the entity that a command line names.
+    static func entity(_ name: String, _ model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)
         let hint =
@@ -104,36 +102,36 @@ final class StoreFetch {
         throw UsageError("the store's model has no entity '\(name)'; \(hint)")
     }
 
-    /// The condition that `--where` gives.
+    /// Returns the condition of `--where`.
     static func predicate(
-        _ arguments: ParsedArguments, entity: EntityName, model: ManagedObjectModel,
-        values: [any PredicateArgument] = []
+        _ arguments: ParsedArguments, _ entity: EntityName, _ model: ManagedObjectModel,
+        _ values: [any PredicateArgument] = []
     ) throws -> FetchRequest.Predicate? {
         try arguments.value("where").map { (text) throws(StoreError) in
             try FetchRequest.Predicate(text, arguments: values, for: entity, model: model)
         }
     }
 
-    /// The order that `--sort` names.
+    /// Returns the order of `--sort`.
     ///
     /// - Parameters:
-    ///   - text: What the option says; nil without it.
+    ///   - text: The option's value; nil without it.
     ///   - entity: The entity of the objects.
     ///   - model: Its model.
-    ///   - columns: The names of the columns of rows; empty where objects are asked for.
-    ///   - isGrouped: Whether rows are those of groups, which have no key of their own.
-    /// - Returns: The order, without what follows the key.
-    /// - Throws: `UsageError`; `unknownProperty` for what follows the key.
+    ///   - columns: The names of the columns of rows; empty for objects.
+    ///   - isGrouped: Whether rows are groups, which have no keys.
+    /// - Returns: The order, without the parts after the key.
+    /// - Throws: `UsageError`; `unknownProperty` for a part after the key.
     static func order(
-        _ text: String?, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
+        _ text: String?, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
         columns: Set<String> = [], isGrouped: Bool = false
     ) throws -> [FetchRequest.SortDescriptor] {
         guard let text else { return [] }
         var order: [FetchRequest.SortDescriptor] = []
         var isDecided = false
-        for part in try ListOption(text, option: "sort").parts.map(\.text) {
+        for part in try ListOption(text, "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
-            // A column of the rows is called as it is, whatever its name looks like.
+            // The name of a column has no hyphen or modifier to interpret.
             let descriptor =
                 columns.contains(part)
                 ? FetchRequest.SortDescriptor(part) : FetchRequest.SortDescriptor(text: part, of: entity)
@@ -147,14 +145,15 @@ final class StoreFetch {
             } else if !isDecided {
                 order.append(descriptor)
             } else if !columns.contains(name) {
-                // No two objects have the same key, so what follows decides nothing; it is looked at nevertheless.
+                // Keys are unique, so the parts after the key have no effect; their names are
+                // checked.
                 _ = try ResolvedPath(name.split(separator: ".").map(String.init), from: entity.number, model: model)
             }
         }
         return order
     }
 
-    /// Refuses a direction in SQL's words, and says what to write.
+    /// Refuses a direction in SQL's words, with the remedy.
     private static func refuseDirection(in part: String) throws {
         let words = part.split(whereSeparator: \.isWhitespace).map(String.init)
         guard words.count == 2 else { return }
@@ -167,9 +166,9 @@ final class StoreFetch {
         }
     }
 
-    // MARK: Answers
+    // MARK: Results
 
-    /// How many objects there are.
+    /// Returns the number of objects or rows.
     func count() throws -> Int {
         var count = 0
         if let rows {
@@ -183,10 +182,10 @@ final class StoreFetch {
         return count
     }
 
-    /// Prints how the store answers, after it has done so.
-    func explain(_ format: RecordFormat, console: Console) throws {
+    /// Runs the fetch, and prints how the store executed it.
+    func explain(_ format: RecordFormat, _ console: Console) throws {
         guard keys.isEmpty else {
-            throw UsageError("option '--explain' tells how objects are found; '--id' names them itself")
+            throw UsageError("option '--explain' shows how objects are found, and '--id' names them; leave one out")
         }
         let plan = try UsageError.requesting { () throws(StoreError) -> FetchPlan in
             if let rows { return try snapshot.explainRows(rows, executing: true) }
@@ -202,19 +201,19 @@ final class StoreFetch {
     }
 
     /// Prints the rows.
-    private func print(_ rows: RowRequest, format: OutputFormat, console: Console) throws {
+    private func print(_ rows: RowRequest, _ format: OutputFormat, _ console: Console) throws {
         let cursor = try UsageError.requesting { try snapshot.rows(rows) }
         let properties = rows.propertiesToFetch
         let namesEntity = cursor.columns.indices.map { column -> Bool? in
             guard column < properties.count else { return nil }
-            // The object's own ID is its key, as without expressions.
+            // The object's own ID is printed as its key.
             if properties[column].expression == .evaluatedObject { return false }
             return isObjectIDAttribute(properties[column].expression) ? true : nil
         }
         let writer = ValueRowWriter(
             columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: model,
             format: format)
-        var output = RowOutput(writer, types: cursor.types, format: format.records, console: console)
+        var output = RowOutput(writer, types: cursor.types, format.records, console)
         var batch = RowBatch()
         var count = 0
         while try cursor.next(into: &batch) {
@@ -225,7 +224,7 @@ final class StoreFetch {
         if count == 0, format.records == .table { console.printError("0 rows") }
     }
 
-    /// Whether an expression is the path of an attribute that can hold any object's ID.
+    /// Returns whether an expression is the path of an attribute that can have any object's ID.
     private func isObjectIDAttribute(_ expression: FetchRequest.Expression) -> Bool {
         guard case .keyPath(let names) = expression, let entity = model.entity(request.entity),
             let path = try? ResolvedPath(names, from: entity.number, model: model),
@@ -234,25 +233,25 @@ final class StoreFetch {
         return field.kind == .objectID
     }
 
-    /// Prints the objects, or the rows made of them.
-    func print(_ format: OutputFormat, console: Console) throws {
-        if let rows { return try print(rows, format: format, console: console) }
+    /// Prints the objects or rows.
+    func print(_ format: OutputFormat, _ console: Console) throws {
+        if let rows { return try print(rows, format, console) }
         let rows = RecordRowWriter(
             columns, names: columnNames, model: model, dates: format.dates, csv: format.csv)
         var output: any RecordOutput
         switch format.records {
-        case .table: output = TableOutput(rows, style: console.tableStyle, console: console)
-        case .csv: output = CSVOutput(rows, console: console)
+        case .table: output = TableOutput(rows, console.tableStyle, console)
+        case .csv: output = CSVOutput(rows, console)
         case .json, .jsonl:
             let isList = format.records == .json
             if selection == nil, columnNames == nil {
                 let writer = RecordTextWriter(model: model, dates: format.dates)
                 let hasEntities = try model.requireEntity(request.entity).hasSubentities
-                output = JSONOutput(isList: isList, console: console) { (record, text) throws(StoreError) in
+                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
                     try writer.append(record, entityKey: hasEntities, to: &text)
                 }
             } else {
-                output = JSONOutput(isList: isList, console: console) { (record, text) throws(StoreError) in
+                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
                     try rows.appendJSON(record, to: &text)
                 }
             }
@@ -264,11 +263,11 @@ final class StoreFetch {
             try output.write(batch)
         }
         try output.end()
-        // An object that '--id' asks for has a message of its own.
+        // A missing object of '--id' has a message of its own.
         if count == 0, keys.isEmpty, format.records == .table { console.printError("0 objects") }
     }
 
-    /// The exit code, after a line for each object of `--id` that does not exist.
+    /// Prints a line for each missing object of `--id`, and returns the exit code.
     func exitCode(_ console: Console) -> ExitCode {
         for key in missing { console.printError("\(ObjectID(request.entity, key: key)) does not exist") }
         return missing.isEmpty ? .success : .finding

@@ -8,14 +8,14 @@ internal import RoostSystem
 
 /// The arguments of `roost import`.
 enum ImportArguments {
-    /// The form of the text, and what becomes of its columns.
-    static func options(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions {
-        let format = try format(source, arguments: arguments)
-        var options = TextImportOptions(entity: try entity(source, arguments: arguments), format: format)
+    /// Returns the form of the text, and the use of its columns.
+    static func options(_ source: String, _ arguments: ParsedArguments) throws -> TextImportOptions {
+        let format = try format(source, arguments)
+        var options = TextImportOptions(entity: try entity(source, arguments), format: format)
         options.hasHeader = !arguments.has("no-header")
-        options.key = list("key", arguments: arguments)
-        options.leftOut = Set(list("without", arguments: arguments))
-        options.relations = try list("relate", arguments: arguments).map(relation)
+        options.key = list("key", arguments)
+        options.leftOut = Set(list("without", arguments))
+        options.relations = try list("relate", arguments).map(relation)
         options.datePattern = arguments.value("date-format")
         if let text = arguments.value("delimiter") {
             let bytes = Array((text == "\\t" ? "\t" : text).utf8)
@@ -51,11 +51,11 @@ enum ImportArguments {
         return options
     }
 
-    private static func list(_ option: String, arguments: ParsedArguments) -> [String] {
+    private static func list(_ option: String, _ arguments: ParsedArguments) -> [String] {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
-    /// The path of an SQLite database that a source names; nil for a text.
+    /// Returns the path of an SQLite database that a source names; nil for a text.
     static func database(_ source: String) -> String? {
         if source.hasPrefix("sqlite:") { return String(source.dropFirst("sqlite:".count)) }
         guard source != "-", let start = StoreFile.read(prefix: 16, of: source) else { return nil }
@@ -74,7 +74,7 @@ enum ImportArguments {
             attribute: String(text[text.index(after: dot)...]))
     }
 
-    private static func format(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions.Format {
+    private static func format(_ source: String, _ arguments: ParsedArguments) throws -> TextImportOptions.Format {
         if let text = arguments.value("format") {
             guard let format = TextImportOptions.Format(rawValue: text == "ndjson" ? "jsonl" : text) else {
                 throw UsageError("'\(text)' is not a format that can be imported; one of csv, tsv, json, jsonl")
@@ -90,8 +90,8 @@ enum ImportArguments {
         return format
     }
 
-    /// `Tracks` for `tracks.csv`.
-    private static func entity(_ source: String, arguments: ParsedArguments) throws -> String {
+    /// Returns the entity of the rows, such as `Tracks` for `tracks.csv`.
+    private static func entity(_ source: String, _ arguments: ParsedArguments) throws -> String {
         if let name = arguments.value("entity") { return name }
         let file = source.split(separator: "/").last ?? ""
         let stem = file.split(separator: ".").first.map(String.init) ?? ""
@@ -103,10 +103,10 @@ enum ImportArguments {
         return letters
     }
 
-    /// The store that is there; nil where a new one is to be made.
-    static func existingStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
+    /// Returns the existing store, or nil if a new one is to be made.
+    static func existingStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         guard !arguments.has("overwrite") else { return nil }
-        guard var store = try StoreArguments.typedStore(text, arguments: arguments) else { return nil }
+        guard var store = try StoreArguments.typedStore(text, arguments) else { return nil }
         let type = try StoreRegistry.standard.type(named: store.location.type)
         do throws(StoreError) {
             _ = try type.metadata(at: store.location, options: store.options)
@@ -117,22 +117,23 @@ enum ImportArguments {
         if let seconds = try arguments.integer("timeout", minimum: 0) { store.options.timeoutSeconds = Double(seconds) }
         guard arguments.value("model") == nil else {
             throw UsageError(
-                "'\(text)' is a store with a model of its own; --model is for a new store, --overwrite replaces it")
+                "'\(text)' is a store with a model of its own, and --model is for a new store; leave it out, or replace the store with --overwrite"
+            )
         }
         return store
     }
 
-    /// The text: a file, or standard input, which is kept in a temporary file to be read twice.
-    static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
+    /// Opens the text: a file, or a temporary copy of standard input, which can be read twice.
+    static func input(_ source: String, _ cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(
             spooling: StandardInput.name, inOneOf: [SpillFile.systemDirectory, "/var/tmp", "/tmp"]
-        ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
+        ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
     }
 
-    /// The options of the conversion that makes a store.
+    /// Returns the options of the conversion that makes a store.
     static func conversion(
-        _ destination: PersistentStoreDescription, arguments: ParsedArguments
+        _ destination: PersistentStoreDescription, _ arguments: ParsedArguments
     ) throws -> ConversionOptions {
         var options = ConversionOptions(overwrites: arguments.has("overwrite"))
         options.destinationTypeOptions = destination.options.typeOptions
@@ -140,14 +141,14 @@ enum ImportArguments {
         return options
     }
 
-    /// Writes the model where `--save-model` says.
-    static func saveModel(_ model: ManagedObjectModel, arguments: ParsedArguments) throws {
+    /// Writes the model to the file of `--save-model`, if any.
+    static func saveModel(_ model: ManagedObjectModel, _ arguments: ParsedArguments) throws {
         guard let path = arguments.value("save-model") else { return }
         try StoreFile.write(model.document(), as: path, overwriting: false)
     }
 
-    /// Prints what becomes of the columns.
-    static func show(_ plan: ImportPlan, arguments: ParsedArguments, console: Console) throws {
+    /// Prints the use of each column.
+    static func show(_ plan: ImportPlan, _ arguments: ParsedArguments, _ console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
         for table in plan.tables {
             try console.print(

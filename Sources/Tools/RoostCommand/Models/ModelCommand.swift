@@ -8,32 +8,31 @@ extension Subcommand {
         summary: "Print, validate, draw or compare models, show their history, or generate Swift classes.",
         usage: "print|validate|graph|generate FILE, diff OLD NEW, history BUNDLE", argumentCount: 2...3,
         discussion: """
-            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), or a store,
-            which may be named as in the configuration.
+            FILE is a model document (.roostmodel.json), a model of Apple's (.xcdatamodeld, .momd, .xcdatamodel, .mom), a store, or
+            the name of a store in the configuration.
 
             print     Print the model as a model document.
-            validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. What cannot be taken over
-                      from a model of Apple's is printed as a warning, and so is what no store acts on: indexes of expressions,
-                      partial and spatial indexes, fetch request templates, fetched properties, value transformers, derived
-                      attributes.
+            validate  Exit 0 for a valid model; otherwise print every problem, one a line, and exit 1. Warnings name the parts of a
+                      model of Apple's that cannot be read, and the parts that stores ignore: indexes of expressions, partial and
+                      spatial indexes, fetch request templates, fetched properties, value transformers, derived attributes.
             graph     Draw the entities: attributes, superentities, relationships with counts and delete rules. With --format: mermaid,
                       which many Markdown viewers draw, dot for Graphviz, or svg, which needs Graphviz's program dot. --entity and
                       --depth draw a part of a large model.
-            diff      Print what NEW changes compared with OLD, one difference a line, then whether stores need a migration, whether
-                      it can be inferred, what becomes of each entity, and what is lost; or every reason why it cannot be inferred.
-                      Exit 1; print nothing and exit 0 for equal models. With --hash-only only what needs a migration counts.
-                      With --format draw NEW, as graph does, with what was added, removed and changed in colors.
-            history   Print the versions in a bundle of models (.xcdatamodeld, .momd), why each comes after the one before it, and what
-                      it changes, as diff does. A bundle does not say in which order its versions were made. The order follows from
-                      --versions, from numbers in names that begin with the same word, from --mapping (what a mapping model leads
-                      from is older), from the current version (what is named with another word is older) and from the alphabet,
-                      in this order. Exit 1 when a step cannot be inferred.
+            diff      Print the changes from OLD to NEW, one a line, then whether stores need a migration, whether it can be inferred,
+                      the change of each entity, and the losses; or every reason why it cannot be inferred. Exit 1; print nothing
+                      and exit 0 for equal models. With --hash-only only differences that need a migration count. With --format
+                      draw NEW, as graph does, with added, removed and changed parts in colors.
+            history   Print the versions in a bundle of models (.xcdatamodeld, .momd), the reason for the order of each step, and its
+                      changes, as diff does. A bundle does not record the order of its versions. The order follows from
+                      --versions, from numbers in names that begin with the same word, from --mapping (the source of a mapping
+                      model is older), from the current version (a name with another word is older) and from the alphabet,
+                      in this order. Exit 1 if a step cannot be inferred.
             generate  Write Swift classes into the directory --output: a file for each entity, and one with the model. Remove files
-                      that were generated from FILE before and are not any more. Print each file that changed. With --check, write
-                      nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
+                      that an earlier run generated from FILE and this one does not. Print each file that changed. With --check,
+                      write nothing, print each stale, missing or superfluous file, and exit 1 if there are any.
 
             With --json: print the document; validate {valid, problems [text], warnings [text]}; diff {equal, compatible, inferable
-            (absent where no migration is needed), differences [{kind: added, removed, changed or renamed, entity, property,
+            (absent if no migration is needed), differences [{kind: added, removed, changed or renamed, entity, property,
             formerName (of what was renamed), subject, details, changesVersionHash}],
             mappings [{name, type, source, destination}], problems [{entity, property, message}], remarks [{kind: loss, demand or
             note, entity, property, message}]}; history {versions [text], steps [{from, to, orderReason, change: as diff}]};
@@ -45,19 +44,18 @@ extension Subcommand {
             .versions,
             CommandOption(
                 "mapping", value: "FILE",
-                help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be given several times."),
+                help: "A mapping model, as FILE or FILE@FROM..TO, for history; can be repeated."),
             CommandOption("old-version", value: "NAME", help: "The version in OLD, for diff."),
             CommandOption(
                 "format", value: "mermaid|dot|svg",
                 help: "The format of the diagram, for graph (default: mermaid) and diff."),
             CommandOption(
                 "entity", value: "NAME",
-                help: "Draw only this entity, with those around it; can be given several times."),
+                help: "Draw only this entity and its neighbors; can be repeated."),
             CommandOption(
                 "depth", value: "N", needs: "entity",
-                help: "How many relationships away from --entity an entity may be (default: 1)."),
-            CommandOption(
-                "output", letter: "o", value: "DIR", help: "The directory of the generated files, for generate."),
+                help: "The maximum number of relationships between --entity and an entity (default: 1)."),
+            CommandOption("output", "o", value: "DIR", help: "The directory of the generated files, for generate."),
             CommandOption("check", needs: "output", help: "Compare the generated files with the model. Write nothing."),
             CommandOption(
                 "access", value: "internal|package|public", needs: "output",
@@ -67,7 +65,7 @@ extension Subcommand {
                 help: "Generate one file for the whole model instead of one for each entity."),
             CommandOption("hash-only", help: "Count only differences that change version hashes."),
             CommandOption(
-                "to-text", help: "Where an attribute becomes a string, a migration takes the text of its value."),
+                "to-text", help: "Convert the values of an attribute that becomes a string to text."),
             .config, .json,
             .quiet,
             .verbose,
@@ -82,7 +80,7 @@ extension Subcommand {
         ],
         run: runModel)
 
-    @Sendable private static func runModel(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+    @Sendable private static func runModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let verb = arguments.positions[0]
         let verbs = ["print", "validate", "graph", "generate", "diff", "history"]
         guard verbs.contains(verb) else {
@@ -96,18 +94,18 @@ extension Subcommand {
             throw UsageError("'roost model \(verb)' needs \(needed); see 'roost model --help'")
         }
         switch verb {
-        case "print": return try printModel(arguments, console: console)
-        case "validate": return try validate(arguments, console: console)
-        case "graph": return try drawModel(arguments, console: console)
-        case "generate": return try generate(arguments, console: console)
-        case "diff": return try diffModels(arguments, console: console)
-        default: return try printHistory(arguments, console: console)
+        case "print": return try printModel(arguments, console)
+        case "validate": return try validate(arguments, console)
+        case "graph": return try drawModel(arguments, console)
+        case "generate": return try generate(arguments, console)
+        case "diff": return try diffModels(arguments, console)
+        default: return try printHistory(arguments, console)
         }
     }
 
-    private static func printModel(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+    private static func printModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let (model, warnings) = try StoreArguments.model(
-            arguments.positions[1], version: arguments.value("model-version"), arguments: arguments)
+            arguments.positions[1], version: arguments.value("model-version"), arguments)
         var document = String(decoding: model.document(), as: UTF8.self)
         if document.hasSuffix("\n") { document.removeLast() }
         try console.print(document)
@@ -123,11 +121,11 @@ extension Subcommand {
         var warnings: [String]
     }
 
-    private static func validate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+    private static func validate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         var validation = Validation(valid: true, problems: [], warnings: [])
         do {
             let read = try StoreArguments.model(
-                arguments.positions[1], version: arguments.value("model-version"), arguments: arguments)
+                arguments.positions[1], version: arguments.value("model-version"), arguments)
             validation.warnings = read.warnings + read.model.remarks.map(\.description)
         } catch let error as StoreError {
             guard error.code == .invalidModel else { throw error }
@@ -147,15 +145,15 @@ extension Subcommand {
         return validation.valid ? .success : .finding
     }
 
-    private static func diffModels(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+    private static func diffModels(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let old = try StoreArguments.model(
-            arguments.positions[1], version: arguments.value("old-version"), arguments: arguments
+            arguments.positions[1], version: arguments.value("old-version"), arguments
         ).model
         let new = try StoreArguments.model(
-            arguments.positions[2], version: arguments.value("model-version"), arguments: arguments
+            arguments.positions[2], version: arguments.value("model-version"), arguments
         ).model
-        let change = change(from: old, to: new, arguments: arguments)
-        if let diagram = try diagram(of: new, comparedWith: old, arguments: arguments) {
+        let change = change(from: old, to: new, arguments)
+        if let diagram = try diagram(of: new, comparedWith: old, arguments) {
             try console.print(diagram)
         } else if arguments.has("json") {
             try console.printJSON(change)
@@ -166,7 +164,7 @@ extension Subcommand {
     }
 
     private static func change(
-        from old: ManagedObjectModel, to new: ManagedObjectModel, arguments: ParsedArguments
+        from old: ManagedObjectModel, to new: ManagedObjectModel, _ arguments: ParsedArguments
     ) -> ModelChange {
         ModelChange(
             from: old, to: new, onlyHashed: arguments.has("hash-only"),
@@ -185,7 +183,7 @@ extension Subcommand {
         var steps: [Step]
     }
 
-    private static func printHistory(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+    private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
         let evidence = VersionEvidence(
             order: try VersionList.order(arguments), mappings: try VersionList.mappings(arguments))
@@ -203,7 +201,7 @@ extension Subcommand {
             let (old, new) = pair
             return History.Step(
                 from: old.name, to: new.name, orderReason: reason,
-                change: change(from: old.model, to: new.model, arguments: arguments))
+                change: change(from: old.model, to: new.model, arguments))
         }
         let history = History(versions: versions.map(\.name), steps: steps)
         if arguments.has("json") {

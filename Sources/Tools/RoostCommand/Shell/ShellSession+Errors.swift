@@ -1,29 +1,28 @@
 internal import RoostCore
 
 extension ShellSession {
-    /// Runs code that reads clauses, and gives its errors their place in the statement.
+    /// Runs code that reads clauses, and adds the place in the statement to its errors.
     ///
-    /// - Throws: `ShellSyntaxError` for what clauses caused; anything else as it is.
+    /// - Throws: `ShellSyntaxError` for errors of clauses; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as UsageError {
-            throw Self.placed(error.message, clauses: clauses)
+            throw Self.placed(error.message, clauses)
         }
     }
 
-    /// An error of a clause with its place in the statement.
-    private static func placed(_ message: String, clauses: ShellClauses) -> ShellSyntaxError {
+    /// Returns an error of a clause with its place in the statement.
+    private static func placed(_ message: String, _ clauses: ShellClauses) -> ShellSyntaxError {
         guard let match = message.firstMatch(of: /'--([a-z-]+)'/),
             let word = ShellClauses.Word(rawValue: String(match.output.1)), let clause = clauses[word]
         else {
-            let error = located(message, clause: clauses[.where])
-            return error.column == nil
-                ? ShellSyntaxError(error.message, at: place(ofNameIn: message, clauses: clauses)) : error
+            let error = located(message, clauses[.where])
+            return error.column == nil ? ShellSyntaxError(error.message, at: place(ofNameIn: message, clauses)) : error
         }
-        return located(message, clause: clause)
+        return located(message, clause)
     }
 
-    /// The place of the first name in quotes of a message, where a clause has it.
-    private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
+    /// Returns the place of a message's first quoted name that a clause contains.
+    private static func place(ofNameIn message: String, _ clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values {
                 guard let range = clause.text.firstRange(of: match.output.1) else { continue }
@@ -33,13 +32,13 @@ extension ShellSession {
         return nil
     }
 
-    /// An error with its place in a clause: the column that the message names, else the beginning.
+    /// Returns an error with its place in a clause: the column in the message, or the beginning.
     ///
     /// - Parameters:
     ///   - message: The message, as commands have it.
-    ///   - clause: The clause that it is about; nil if it is about none.
+    ///   - clause: The clause of the error, if any.
     /// - Returns: The error.
-    static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {
+    static func located(_ message: String, _ clause: ShellFragment?) -> ShellSyntaxError {
         let place =
             #/^(?:The [a-z]+ cannot be read at column (\d+)|At column (\d+) of (?:the [a-z]+|'--[a-z-]+')|'--[a-z-]+' cannot be read at column (\d+)): /#
         guard let match = message.firstMatch(of: place),
@@ -54,7 +53,7 @@ extension ShellSession {
             inWords(String(message[match.range.upperBound...])), at: clause.map { $0.column + column - 1 })
     }
 
-    /// A message in the words of the shell, which has clauses instead of options.
+    /// Returns a message in the words of the shell, which has clauses instead of options.
     static func inWords(_ message: String) -> String {
         message
             .replacing(/option '--([a-z-]+)'/) { "'\($0.output.1)'" }

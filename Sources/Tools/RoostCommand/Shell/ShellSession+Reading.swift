@@ -6,7 +6,7 @@ internal import RoostText
 // Statements that read.
 
 extension ShellSession {
-    /// The objects of a request, ready to be fetched.
+    /// The objects of a request, and the fetch for them.
     struct Selection {
         let objects: Objects
         /// The snapshot that has the objects; closed by the fetch.
@@ -19,30 +19,30 @@ extension ShellSession {
 
     /// Reads the clauses of a request, and finds its objects.
     ///
-    /// - Throws: `ShellSyntaxError` with the place of what is wrong; what reading throws.
+    /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
     func select(_ request: ShellStatement.Request) throws -> Selection {
         let base = try snapshot()
-        let objects = try resolve(request.source, snapshot: base)
+        let objects = try resolve(request.source, base)
         let snapshot: any StoreSnapshot = objects.ids.map { ListSnapshot($0, in: base) } ?? base
         let fetch = try placing(request.clauses) {
             var details = StoreFetch.Details()
-            let arguments = try arguments(request.clauses, objects: objects, snapshot: base, details: &details)
-            return try UsageError.reading { try StoreFetch(snapshot, arguments: arguments, details: details) }
+            let arguments = try arguments(request.clauses, objects, base, &details)
+            return try UsageError.reading { try StoreFetch(snapshot, arguments, details) }
         }
         return Selection(objects: objects, fetch: fetch, snapshot: snapshot)
     }
 
-    /// The clauses as options of `roost fetch`.
+    /// Returns the clauses as options of `roost fetch`.
     private func arguments(
-        _ clauses: ShellClauses, objects: Objects, snapshot: any StoreSnapshot,
-        details: inout StoreFetch.Details
+        _ clauses: ShellClauses, _ objects: Objects, _ snapshot: any StoreSnapshot,
+        _ details: inout StoreFetch.Details
     ) throws -> ParsedArguments {
         var words: [String] = []
         for (word, fragment) in clauses.fragments where word != .set {
             switch word {
             case .distinct: words.append("--distinct")
             case .where:
-                let bound = try bind(fragment, snapshot: snapshot)
+                let bound = try bind(fragment, snapshot)
                 details.predicateArguments = bound.values
                 words.append("--where=\(bound.text)")
             default: words.append("--\(word.rawValue)=\(fragment.text)")
@@ -58,11 +58,11 @@ extension ShellSession {
         return try ParsedArguments(words + ["--", "shell", objects.entity.name.text], for: .fetch)
     }
 
-    /// Replaces `$a`, `$a[0].artist` and the like in a predicate by places for values.
+    /// Replaces variables such as `$a` and `$a[0].artist` in a predicate with placeholders.
     ///
     /// The text keeps its length, so that errors name the right column.
     private func bind(
-        _ fragment: ShellFragment, snapshot: any StoreSnapshot
+        _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
     ) throws -> (text: String, values: [any PredicateArgument]) {
         let scanned = ShellText(fragment.text)
         var characters = scanned.characters
@@ -85,7 +85,7 @@ extension ShellSession {
                 throw ShellSyntaxError("unknown variable '\(name)'\(hint)", at: fragment.column + index)
             }
             let source = try ShellSource(scanned, from: index + 1)
-            values.append(try predicateArgument(source, fragment: fragment, snapshot: snapshot))
+            values.append(try predicateArgument(source, fragment, snapshot))
             characters.replaceSubrange(
                 index..<source.end, with: Array("%@") + Array(repeating: " ", count: source.end - index - 2))
             index = source.end
@@ -93,22 +93,21 @@ extension ShellSession {
         return (String(characters), values)
     }
 
-    /// The names of the variables that SUBQUERY binds.
+    /// Returns the names of the variables that SUBQUERY binds.
     private static func variablesOfSubqueries(_ text: String) -> Set<String> {
         guard text.lowercased().contains("subquery") else { return [] }
         return Set(text.matches(of: /,\s*\$(\w+)\s*,/).map { String($0.output.1) })
     }
 
-    /// The value of `$a` in a predicate: a list of objects, or the object or the value of a
-    /// position.
+    /// Returns the value of `$a` in a predicate: a list of objects, one object, or a value.
     private func predicateArgument(
-        _ source: ShellSource, fragment: ShellFragment, snapshot: any StoreSnapshot
+        _ source: ShellSource, _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
     ) throws -> any PredicateArgument {
         do {
             let isOne = source.steps.contains { if case .position = $0.step { true } else { false } }
-            let objects = try resolve(source, snapshot: snapshot)
+            let objects = try resolve(source, snapshot)
             if objects.attribute != nil || isOne {
-                if let value = try value(of: objects, snapshot: snapshot) { return value }
+                if let value = try value(of: objects, snapshot) { return value }
                 guard objects.attribute == nil else {
                     throw ShellSyntaxError(
                         "'$\(source.name)' has many objects here, so this is many values; name one, as in $\(source.name)[0]",
@@ -125,7 +124,7 @@ extension ShellSession {
 
     func fetch(_ request: ShellStatement.Request) throws {
         let selection = try select(request)
-        try placing(request.clauses) { try selection.fetch.print(outputFormat, console: console) }
+        try placing(request.clauses) { try selection.fetch.print(outputFormat, console) }
     }
 
     func count(_ request: ShellStatement.Request) throws {
@@ -137,23 +136,23 @@ extension ShellSession {
     func explain(_ request: ShellStatement.Request) throws {
         if context.hasChanges {
             console.printError(
-                "note: the plan is that of the store; changes that are not committed are compared beside it")
+                "note: the plan is for the store; uncommitted changes are compared separately")
         }
         let base = try store.snapshot()
-        let objects = try resolve(request.source, snapshot: base)
+        let objects = try resolve(request.source, base)
         guard objects.ids == nil else {
             return try console.print("reads      the objects of the list by their keys")
         }
         try placing(request.clauses) {
             var details = StoreFetch.Details()
-            let arguments = try arguments(request.clauses, objects: objects, snapshot: base, details: &details)
-            let fetch = try UsageError.reading { try StoreFetch(base, arguments: arguments, details: details) }
-            try fetch.explain(format, console: console)
+            let arguments = try arguments(request.clauses, objects, base, &details)
+            let fetch = try UsageError.reading { try StoreFetch(base, arguments, details) }
+            try fetch.explain(format, console)
         }
     }
 
-    /// Gives a variable the objects of a request.
-    func assign(_ variable: String, request: ShellStatement.Request) throws {
+    /// Assigns the objects of a request to a variable.
+    func assign(_ variable: String, _ request: ShellStatement.Request) throws {
         try requireFree(variable)
         let (objects, ids) = try ids(request)
         if let attribute = objects.attribute {
@@ -165,7 +164,7 @@ extension ShellSession {
         try tell("\(variable) = \(Self.objects(ids.count)) of \(objects.entity.name)")
     }
 
-    /// The IDs of the objects of a request, in its order.
+    /// Returns the IDs of the objects of a request, in its order.
     func ids(_ request: ShellStatement.Request) throws -> (objects: Objects, ids: [ObjectID]) {
         let selection = try select(request)
         return try placing(request.clauses) {
@@ -176,10 +175,10 @@ extension ShellSession {
         }
     }
 
-    /// The value of a source with one object: its attribute, or the object itself.
+    /// Returns the value of a source with one object: its attribute, or the object itself.
     ///
     /// - Returns: The value; null without an object, nil for many objects.
-    func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
+    func value(of objects: Objects, _ snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }
         guard let attribute = objects.attribute else { return .objectID(id) }
@@ -197,7 +196,7 @@ extension ShellSession {
 }
 
 extension StoreError {
-    /// The error for an object that was deleted meanwhile.
+    /// Returns the error for an object that was deleted meanwhile.
     static func objectMissing(_ id: ObjectID) -> StoreError {
         StoreError(.objectNotFound, "\(id) does not exist.").with { $0.missingObjects = [id] }
     }

@@ -25,15 +25,15 @@ extension Subcommand {
             or destination; count is above 1 for a line that stands for findings that are not listed; object and property are
             absent where a finding is about neither.
 
-            With --accept makes what another program changed in an SQLite store its recorded content: it lists the objects and links
-            that are not what the last commit recorded, asks, and writes new checksums, versions and tallies in one transaction.
-            Content that no store can hold, and a damaged file, are refused. Exits 1 if the answer is no, and 2 if standard input
+            With --accept records the changes that another program made to an SQLite store. It lists the objects and links that
+            differ from the record of the last commit, asks, and writes new checksums, versions and tallies in one transaction.
+            Invalid content and a damaged file are refused. Exits 1 if the answer is no, and 2 if standard input
             is not a terminal and --yes is missing. With --json prints one object: store, accepted (whether it was done),
             objectCount, objects [ID] (the first 100), entities and relationships [{name, recorded, found}] that differ, generation.
             """,
         options: [
-            CommandOption("accept", help: "Make what another program changed the store's recorded content."),
-            CommandOption("yes", letter: "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
+            CommandOption("accept", help: "Record the changes that another program made."),
+            CommandOption("yes", "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
             "roost check music.sqlite", "roost check lmdb:music.lmdb --json", "roost check music.sqlite --accept --yes",
@@ -58,12 +58,12 @@ extension Subcommand {
         var findings: [Finding]
     }
 
-    @Sendable private static func runCheck(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
-        if arguments.has("accept") { return try ChangeAcceptance(arguments, console: console).run() }
-        let location = try StoreArguments.store(arguments.positions[0], arguments: arguments).location
+    @Sendable private static func runCheck(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+        if arguments.has("accept") { return try ChangeAcceptance(arguments, console).run() }
+        let location = try StoreArguments.store(arguments.positions[0], arguments).location
         let findings: [StoreFinding]
         do {
-            findings = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { try checkStore($0) }
+            findings = try StoreArguments.withStore(arguments.positions[0], arguments) { try checkStore($0) }
         } catch let error as StoreError where error.code == .corrupted {
             // Damage that keeps the store from being opened at all.
             findings = [StoreFinding(.damage, message: error.message)]
@@ -91,8 +91,8 @@ extension Subcommand {
     }
 }
 
-/// One run of `roost check --accept`: lists what another program changed, asks, and makes it the
-/// recorded content.
+/// One run of `roost check --accept`, which lists changes of another program, asks, and records
+/// them.
 private struct ChangeAcceptance {
     /// The object that `--json` prints.
     private struct Report: Encodable {
@@ -108,7 +108,7 @@ private struct ChangeAcceptance {
     private let arguments: ParsedArguments
     private let console: Console
 
-    init(_ arguments: ParsedArguments, console: Console) throws {
+    init(_ arguments: ParsedArguments, _ console: Console) throws {
         self.arguments = arguments
         self.console = console
         guard arguments.has("yes") || StandardInput.isTerminal else {
@@ -127,14 +127,13 @@ private struct ChangeAcceptance {
             return true
         }
         return try StoreArguments.withStore(
-            arguments.positions[0], arguments: arguments, forWriting: true, closingFailed: closingFailed
+            arguments.positions[0], arguments, forWriting: true, closingFailed: closingFailed
         ) { store in
             let accepting = try StoreMaintenance.changeAccepting(store)
             let changes = try accepting.externalChanges()
             guard !changes.isEmpty else {
                 return try report(
-                    changes, location: store.location, generation: nil,
-                    text: "Nothing to accept: \(store.location) is as its last commit recorded."
+                    changes, store.location, nil, "Nothing to accept: \(store.location) is as its last commit recorded."
                 )
             }
             if !arguments.has("yes") {
@@ -148,21 +147,20 @@ private struct ChangeAcceptance {
             let generation = try accepting.acceptExternalChanges(changes)
             isAccepted = true
             return try report(
-                changes, location: store.location, generation: generation,
-                text:
-                    "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.location) has new checksums for all of this."
+                changes, store.location, generation,
+                "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.location) has new checksums for all of this."
             )
         }
     }
 
     private func report(
-        _ changes: ExternalChanges, location: StoreLocation, generation: Generation?, text: String
+        _ changes: ExternalChanges, _ location: StoreLocation, _ generation: Generation?, _ text: String
     ) throws -> ExitCode {
         let report = Report(
             store: location.description, accepted: generation != nil, objectCount: changes.objectCount,
             objects: changes.objects.map(\.description), entities: changes.entities,
             relationships: changes.relationships, generation: generation)
-        try console.printReport(report, text: text, warnings: [], arguments: arguments)
+        try console.printReport(report, text, warnings: [], arguments)
         return .success
     }
 }

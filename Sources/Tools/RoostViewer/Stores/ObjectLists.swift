@@ -18,7 +18,7 @@
             var ids: [ObjectID]
         }
 
-        /// The most objects of all lists.
+        /// The maximum number of objects of all lists.
         private static let objectLimit = 8_000_000
         /// The number of objects that a request counts as, so that there are at most 64.
         private static let requestCost = objectLimit / 64
@@ -27,16 +27,16 @@
 
         private let entries = Mutex<[Entry]>([])
 
-        /// The objects of a request; at once if it was asked for before.
+        /// Returns the objects of a request; at once if it was asked for before.
         ///
         /// - Parameters:
         ///   - request: The request, without limit and offset.
         ///   - snapshot: The state of the store.
         /// - Returns: Their IDs.
-        /// - Throws: What the request throws; `cancelled`.
-        func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
+        /// - Throws: Errors of the request; `cancelled`.
+        func ids(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
             let generation = try snapshot.recordedTally()?.generation
-            if let known = known(request, generation: generation) { return known }
+            if let known = known(request, generation) { return known }
             let ids = try snapshot.objectIDs(request)
             entries.withLock { entries in
                 entries.removeAll { $0.request == request }
@@ -51,8 +51,8 @@
             return ids
         }
 
-        /// The objects of a request, if they are known.
-        func known(_ request: FetchRequest, generation: Generation?) -> [ObjectID]? {
+        /// Returns the objects of a request, if they are known.
+        func known(_ request: FetchRequest, _ generation: Generation?) -> [ObjectID]? {
             entries.withLock { entries in
                 let oldest = DispatchTime.now().uptimeNanoseconds &- Self.unprovenNanoseconds
                 guard let place = entries.firstIndex(where: { $0.request == request && $0.generation == generation }),
