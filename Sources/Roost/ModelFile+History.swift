@@ -83,7 +83,7 @@ extension ModelFile {
     public static func read(
         _ path: String, forStore store: PersistentStoreDescription, registry: StoreRegistry = .standard
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [String]) {
-        guard isBundle(path), let name = try version(in: path, of: store, registry) else {
+        guard isBundle(path), let name = try version(in: path, of: store, registry: registry) else {
             return try read(path, registry: registry)
         }
         return try read(path, version: name, registry: registry)
@@ -93,7 +93,7 @@ extension ModelFile {
     ///
     /// Nil if no version fits, or if the store cannot be read.
     private static func version(
-        in path: String, of store: PersistentStoreDescription, _ registry: StoreRegistry
+        in path: String, of store: PersistentStoreDescription, registry: StoreRegistry
     ) throws(StoreError) -> String? {
         let (names, current) = try CoreDataModelReader.versionNames(at: path)
         guard names.count > 1 else { return nil }

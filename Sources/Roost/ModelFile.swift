@@ -28,7 +28,7 @@ public enum ModelFile {
             type.recognizes(fileAt: path) || StoreLocation(text: path)?.type == type.name
         }
         if name.hasSuffix(".json"), !isStore {
-            try requireNoVersion(version, path)
+            try requireNoVersion(version, path: path)
             let bytes = try SmallFile.bytes(at: path, maximumByteCount: maximumByteCount, noun: "a model document")
             do throws(StoreError) { return (try ManagedObjectModel(document: bytes), []) } catch {
                 throw error.located(in: "'\(path)'")
@@ -38,7 +38,7 @@ public enum ModelFile {
             let read = try CoreDataModelReader.read(at: path, version: version)
             return (read.model, read.warnings.map(\.description))
         }
-        try requireNoVersion(version, path)
+        try requireNoVersion(version, path: path)
         let location = try registry.resolve(path)
         return (
             try registry.type(named: location.type).metadata(at: location, options: StoreOptions(isReadOnly: true))
@@ -46,7 +46,7 @@ public enum ModelFile {
         )
     }
 
-    private static func requireNoVersion(_ version: String?, _ path: String) throws(StoreError) {
+    private static func requireNoVersion(_ version: String?, path: String) throws(StoreError) {
         guard let version else { return }
         throw StoreError(
             .invalidRequest, "'\(path)' is one model and has no versions; leave the version '\(version)' out.")

@@ -231,7 +231,7 @@ struct BusyReaderTests {
 
     /// Spins until another process waits for the exclusive lock.
     private func waitUntilRequested(_ location: StoreLocation) throws {
-        let file = try LockFile(forStoreAt: location.path, .store, isWritable: false)
+        let file = try LockFile(forStoreAt: location.path, region: .store, isWritable: false)
         while !file.isWaitedFor { usleep(1_000) }
     }
 }

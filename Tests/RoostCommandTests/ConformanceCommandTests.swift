@@ -12,7 +12,7 @@ struct ConformanceCommandTests {
         _ arguments: [String], on types: [any PersistentStoreType], isCancelled: @escaping () -> Bool = { false }
     ) throws -> (code: ExitCode, output: String) {
         let parsed = try ParsedArguments(arguments, for: .conformance)
-        let run = try ConformanceRun(parsed, StoreRegistry(types), isCancelled: isCancelled)
+        let run = try ConformanceRun(parsed, registry: StoreRegistry(types), isCancelled: isCancelled)
         var output = ""
         let code = try run.run { output += $0 }
         return (code, output)
@@ -150,7 +150,7 @@ struct ConformanceCommandTests {
     func cancelledReport(format: String, mark: String) throws {
         let parsed = try ParsedArguments(["memory", "--filter=links", format], for: .conformance)
         var count = 0
-        let run = try ConformanceRun(parsed, StoreRegistry.standard) {
+        let run = try ConformanceRun(parsed, registry: StoreRegistry.standard) {
             count += 1
             return count == 2
         }

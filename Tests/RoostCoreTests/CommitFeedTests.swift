@@ -5,7 +5,7 @@ import Testing
 
 private let place = StoreLocation(type: "memory", path: "")
 
-@Suite("Notices of commits, below stores")
+@Suite("The commit feed")
 struct CommitFeedTests {
     private final class Origin: Sendable {}
 
@@ -32,7 +32,7 @@ struct CommitFeedTests {
         }
 
         /// Commits begin; the result is their numbers, which are also kept for
-        /// ``end(_:_:_:number:)``.
+        /// ``end(_:to:by:number:)``.
         @discardableResult
         func begin(_ count: Int = 1) -> [Int] {
             let numbers = (0..<count).map { _ in feed.beginCommit() }
@@ -41,7 +41,7 @@ struct CommitFeedTests {
         }
 
         /// A commit ends: the one with a number, or any that is under way.
-        func end(_ from: UInt64, _ to: UInt64, _ origin: Origin? = nil, number: Int? = nil) {
+        func end(_ from: UInt64, to: UInt64, by origin: Origin? = nil, number: Int? = nil) {
             let (from, to) = (Generation(number: from), Generation(number: to))
             let ended = open.withLock { open in
                 let index = number.flatMap { open.firstIndex(of: $0) } ?? open.startIndex
@@ -61,23 +61,23 @@ struct CommitFeedTests {
         }
     }
 
-    @Test("come in the order of the commits, whichever ends first")
-    func order() {
+    @Test("save notices come in the order of commits, whichever commit ends first")
+    func arrivesInOrderOfCommits() {
         let listening = Listening()
         listening.begin(3)
-        listening.end(2, 3)
-        listening.end(1, 2)
+        listening.end(2, to: 3)
+        listening.end(1, to: 2)
         #expect(listening.taken.isEmpty)
-        listening.end(0, 1)
+        listening.end(0, to: 1)
         #expect(listening.taken == ["0>1", "1>2", "2>3"])
     }
 
-    @Test("have one that is not complete for commits of another process, also if the own ones are not wanted")
+    @Test("another process's commit gives an incomplete notice, also where own commits are ignored")
     func gaps() {
         for origin in [nil, Origin()] {
             let listening = Listening(ignoring: origin)
             listening.begin()
-            listening.end(1, 2, origin)
+            listening.end(1, to: 2, by: origin)
             #expect(listening.taken == (origin == nil ? ["-0>1", "1>2"] : ["-0>1"]))
             listening.look(at: 2)
             #expect(listening.taken.isEmpty)
@@ -86,13 +86,13 @@ struct CommitFeedTests {
         }
     }
 
-    @Test("do not take a commit of this process for one of another")
+    @Test("looking at a store never mistakes a commit of this process for a foreign one")
     func looks() {
         let listening = Listening()
         let ticket = listening.feed.ticket()
         listening.begin()
         #expect(!listening.look(at: 1), "a commit is under way")
-        listening.end(0, 1)
+        listening.end(0, to: 1)
         #expect(listening.taken == ["0>1"])
         // The look began before the commit, and saw the state before.
         if let ticket {
@@ -103,32 +103,32 @@ struct CommitFeedTests {
         #expect(listening.taken.isEmpty)
     }
 
-    @Test("wait for a look that can name the commits of others, though not for ever")
+    @Test("a notice with a gap before it waits for the history, but not forever")
     func history() {
         let listening = Listening()
         listening.look(at: 0, hasHistory: true)
         listening.begin()
-        listening.end(1, 2)
+        listening.end(1, to: 2)
         #expect(listening.taken.isEmpty)
         listening.look(at: 2, hasHistory: true)
         #expect(listening.taken == ["-0>2"])
         for number in UInt64(10)..<75 {
             listening.begin()
-            listening.end(number, number + 1)
+            listening.end(number, to: number + 1)
         }
         #expect(listening.taken.first == "-2>10")
     }
 
-    @Test("of commits that overlap come in the order in which these began, each after the one before it")
+    @Test("overlapping commits give notices in the order they began, each continuing the last")
     func overlapping() {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
         let numbers = listening.begin(4)
         // None of them knows of another one. The second one changes nothing.
-        listening.end(0, 40, number: numbers[3])
-        listening.end(0, 20, number: numbers[2])
+        listening.end(0, to: 40, number: numbers[3])
+        listening.end(0, to: 20, number: numbers[2])
         #expect(listening.taken.isEmpty)
-        listening.end(0, 10, number: numbers[0])
+        listening.end(0, to: 10, number: numbers[0])
         #expect(listening.taken == ["0>10"])
         listening.feed.endCommit(numbers[1])
         #expect(listening.taken == ["10>30", "30>70"])
@@ -139,20 +139,20 @@ struct CommitFeedTests {
         #expect(listening.taken == ["-70>75"])
     }
 
-    @Test("of commits that overlap wait for a bounded number, and the late one then names nothing")
+    @Test("a commit that outlasts 65 others stops delaying them and gives an incomplete notice")
     func overlappingForLong() {
         let listening = Listening()
         listening.feed.setAddsGenerations(true)
         let slow = listening.begin()[0]
-        for _ in 0..<65 { listening.end(0, 1, number: listening.begin()[0]) }
+        for _ in 0..<65 { listening.end(0, to: 1, number: listening.begin()[0]) }
         #expect(listening.taken.count == 65)
-        listening.end(0, 100, number: slow)
+        listening.end(0, to: 100, number: slow)
         #expect(listening.taken == ["-65>165"])
     }
 
-    @Test("are joined where generations are sums, whatever came before them")
+    @Test("waiting notices join into one where generations are sums")
     func joiningSums() {
-        func notice(_ from: UInt64, _ to: UInt64, _ id: ObjectID) -> SaveNotice {
+        func notice(_ from: UInt64, to: UInt64, inserted id: ObjectID) -> SaveNotice {
             var notice = SaveNotice(
                 store: place, generations: (Generation(number: from), Generation(number: to)),
                 lists: SaveNotice.Lists(inserted: [id]))
@@ -160,31 +160,31 @@ struct CommitFeedTests {
             return notice
         }
         var waiting = WaitingNotices()
-        for key: Int64 in 1...3 { waiting.append(notice(1, 1 + UInt64(key), ObjectID("A", key: key))) }
+        for key: Int64 in 1...3 { waiting.append(notice(1, to: 1 + UInt64(key), inserted: ObjectID("A", key: key))) }
         let notices = waiting.takeAll()
         #expect(notices.map(\.inserted.count) == [3])
         #expect(notices.first?.previousGeneration.number == 1 && notices.first?.generation.number == 7)
     }
 
-    @Test("are joined as long as no commit is between them")
+    @Test("waiting notices join while no generation between them is missing")
     func joining() {
-        func notice(_ from: UInt64, _ to: UInt64, _ lists: SaveNotice.Lists?) -> SaveNotice {
+        func notice(_ from: UInt64, to: UInt64, lists: SaveNotice.Lists?) -> SaveNotice {
             SaveNotice(
                 store: place, generations: (Generation(number: from), Generation(number: to)), lists: lists)
         }
         let (a, b, c) = (ObjectID("A", key: 1), ObjectID("A", key: 2), ObjectID("A", key: 3))
         var waiting = WaitingNotices()
-        waiting.append(notice(0, 1, .init(inserted: [a, b], updated: [c])))
-        waiting.append(notice(1, 2, .init(updated: [a], deleted: [b, c])))
-        waiting.append(notice(2, 3, .init(inserted: [c])))
-        waiting.append(notice(7, 8, .init(updated: [a])))
+        waiting.append(notice(0, to: 1, lists: .init(inserted: [a, b], updated: [c])))
+        waiting.append(notice(1, to: 2, lists: .init(updated: [a], deleted: [b, c])))
+        waiting.append(notice(2, to: 3, lists: .init(inserted: [c])))
+        waiting.append(notice(7, to: 8, lists: .init(updated: [a])))
         let notices = waiting.takeAll()
         #expect(notices.map(\.generation.description) == ["3", "8"])
         #expect(notices[0].inserted == [a] && notices[0].updated == [c] && notices[0].deleted == [b])
         #expect(notices[0].previousGeneration == .initial && notices[0].isComplete)
-        waiting.append(notice(0, 1, .init(inserted: [a])))
-        waiting.append(notice(1, 2, nil))
-        waiting.append(notice(2, 3, .init(inserted: [b])))
+        waiting.append(notice(0, to: 1, lists: .init(inserted: [a])))
+        waiting.append(notice(1, to: 2, lists: nil))
+        waiting.append(notice(2, to: 3, lists: .init(inserted: [b])))
         let last = waiting.takeFirst()
         #expect(last?.isComplete == false && last?.inserted.isEmpty == true && waiting.isEmpty)
     }

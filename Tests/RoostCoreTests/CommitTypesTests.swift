@@ -5,29 +5,33 @@ import Testing
 
 @Suite("Generations, receipts and validation failures")
 struct CommitTypesTests {
-    @Test("a generation reads its own text and JSON, and no other text")
-    func generationText() throws {
-        for number in [UInt64.min, 1, 42, .max] {
-            let generation = Generation(number: number)
-            #expect(Generation(generation.description) == generation)
-            let json = try JSONEncoder().encode([generation])
-            #expect(String(decoding: json, as: UTF8.self) == "[\(number)]")
-            #expect(try JSONDecoder().decode([Generation].self, from: json) == [generation])
-        }
-        for text in ["", "-1", "+1", "01", "1.0", " 1", "18446744073709551616"] {
-            #expect(Generation(text) == nil, "'\(text)'")
-        }
+    private let album = ObjectID("Album", key: 3)
+
+    @Test("a generation survives its text and its JSON", arguments: [UInt64.min, 1, 42, .max])
+    func generationText(number: UInt64) throws {
+        let generation = Generation(number: number)
+        #expect(Generation(generation.description) == generation)
+        let json = try JSONEncoder().encode([generation])
+        #expect(String(decoding: json, as: UTF8.self) == "[\(number)]")
+        #expect(try JSONDecoder().decode([Generation].self, from: json) == [generation])
     }
 
-    @Test("the next generation is another one, and the highest has none")
+    @Test(
+        "a text that is not the text of a generation is not read as one",
+        arguments: ["", "-1", "+1", "01", "1.0", " 1", "18446744073709551616"])
+    func wrongGenerationText(text: String) {
+        #expect(Generation(text) == nil)
+    }
+
+    @Test("each generation has a next one, except the highest")
     func nextGeneration() throws {
         #expect(try Generation.initial.next() == Generation(number: 1))
         let error = #expect(throws: StoreError.self) { _ = try Generation(number: .max).next() }
         #expect(error?.code == .limitExceeded)
     }
 
-    @Test("only stores with a total order say which generation is earlier")
-    func order() {
+    @Test("only a store with a total order can say which generation is earlier")
+    func comparesGenerations() {
         let (low, high) = (Generation(number: 3), Generation(number: 7))
         let ordered = StoreCapabilities(.totalOrder)
         #expect(ordered.isEarlier(low, than: high) == true)
@@ -36,9 +40,8 @@ struct CommitTypesTests {
         #expect(StoreCapabilities(.writing).isEarlier(low, than: high) == nil)
     }
 
-    @Test("a validation failure has Core Data's number and a message with place and rule")
+    @Test("every kind of validation failure has Core Data's code and its own message")
     func failures() throws {
-        let id = ObjectID("Album", key: 3)
         let kinds: [(ValidationFailure.Kind, Int)] = [
             (.unsuitable("the end is before the beginning"), 1550), (.missing, 1570), (.tooFew(minimum: 2), 1580),
             (.tooMany(maximum: 4), 1590), (.deleteDenied(ObjectID("Track", key: 1)), 1600), (.tooLarge, 1610),
@@ -47,21 +50,25 @@ struct CommitTypesTests {
         ]
         var messages: Set<String> = []
         for (kind, code) in kinds {
-            let failure = ValidationFailure(.object(id), entity: "Album", property: "title", kind: kind)
+            let failure = ValidationFailure(.object(album), entity: "Album", property: "title", kind: kind)
             #expect(failure.code == code)
-            #expect(failure.message.contains("\(id)"))
+            #expect(failure.message.contains("\(album)"))
             messages.insert(failure.message)
         }
         #expect(messages.count == kinds.count)
+    }
+
+    @Test("an error for validation failures keeps all and names the first")
+    func failuresOfError() {
         let row = ValidationFailure(.row(7), entity: "Album", property: "title", kind: .missing)
-        let object = ValidationFailure(.object(id), entity: "Album", property: nil, kind: .unsuitable("no"))
+        let object = ValidationFailure(.object(album), entity: "Album", property: nil, kind: .unsuitable("no"))
         let error = ValidationFailure.error([row, object])
         #expect(error.code == .validationFailed)
         #expect(error.failures == [row, object])
         #expect(error.message.contains("'title' of row 7 (Album)") && error.message.contains("1 more"), "\(error)")
     }
 
-    @Test("an error about missing objects names each once, and the first one in its message")
+    @Test("an error for missing objects lists each once and names the first")
     func missingObjects() throws {
         var missing = MissingObjects()
         try missing.throwIfAny()
@@ -71,51 +78,69 @@ struct CommitTypesTests {
         #expect(error?.message.contains("Tag/p4") == true)
     }
 
-    @Test("a change set that changes an object twice is refused, whatever the store holds")
-    func twice() throws {
-        let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
-        let tag = ObjectID("Tag", key: 1)
-        let cases: [(String, StoreError.Code, (inout ChangeSet) throws -> Void)] = [
-            ("inserted twice", .duplicateObject, { for _ in 0..<2 { try $0.insert(tag, values: [:]) } }),
-            (
-                "inserted and updated", .duplicateObject,
-                {
-                    try $0.insert(tag, values: [:])
-                    try $0.update(tag, version: 1, values: [:])
-                }
-            ),
-            (
-                "inserted and deleted", .duplicateObject,
-                {
-                    try $0.insert(tag, values: [:])
-                    $0.delete(tag, version: 1)
-                }
-            ),
-            (
-                "updated and deleted", .invalidRequest,
-                {
-                    try $0.update(tag, version: 1, values: [:])
-                    $0.delete(tag, version: 1)
-                }
-            ),
-            ("updated twice", .invalidRequest, { for _ in 0..<2 { try $0.update(tag, version: 1, values: [:]) } }),
-            ("deleted twice", .invalidRequest, { for _ in 0..<2 { $0.delete(tag, version: 1) } }),
-            ("unknown", .unknownEntity, { $0.existing = [ObjectID("Nothing", key: 1)] }),
-        ]
-        for (name, code, change) in cases {
-            var changes = ChangeSet(model: model)
-            // In between, so that nothing is found by position.
-            try changes.insert(ObjectID("Other", key: 1), values: [:])
-            try changes.insert(ObjectID("Tag", key: 7), values: [:])
-            try change(&changes)
-            let error = #expect(throws: StoreError.self) {
-                _ = try PreparedChange(changes, model: model, location: StoreLocation(type: "memory", path: "a"))
-            }
-            #expect(error?.code == code, "\(name): \(error.map { "\($0)" } ?? "")")
+    /// Changes of one object in one change set that contradict each other.
+    struct Contradiction: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        let code: StoreError.Code
+        let change: @Sendable (inout ChangeSet) throws -> Void
+
+        init(
+            _ description: String, refusedWith code: StoreError.Code,
+            change: @escaping @Sendable (inout ChangeSet) throws -> Void
+        ) {
+            testDescription = description
+            self.code = code
+            self.change = change
         }
     }
 
-    @Test("a prepared change has its objects in the order of their places, with their positions")
+    private static let tag = ObjectID("Tag", key: 1)
+
+    static let contradictions: [Contradiction] = [
+        Contradiction("inserted twice", refusedWith: .duplicateObject) {
+            try $0.insert(CommitTypesTests.tag, values: [:])
+            try $0.insert(CommitTypesTests.tag, values: [:])
+        },
+        Contradiction("inserted and updated", refusedWith: .duplicateObject) {
+            try $0.insert(CommitTypesTests.tag, values: [:])
+            try $0.update(CommitTypesTests.tag, version: 1, values: [:])
+        },
+        Contradiction("inserted and deleted", refusedWith: .duplicateObject) {
+            try $0.insert(CommitTypesTests.tag, values: [:])
+            $0.delete(CommitTypesTests.tag, version: 1)
+        },
+        Contradiction("updated and deleted", refusedWith: .invalidRequest) {
+            try $0.update(CommitTypesTests.tag, version: 1, values: [:])
+            $0.delete(CommitTypesTests.tag, version: 1)
+        },
+        Contradiction("updated twice", refusedWith: .invalidRequest) {
+            try $0.update(CommitTypesTests.tag, version: 1, values: [:])
+            try $0.update(CommitTypesTests.tag, version: 1, values: [:])
+        },
+        Contradiction("deleted twice", refusedWith: .invalidRequest) {
+            $0.delete(CommitTypesTests.tag, version: 1)
+            $0.delete(CommitTypesTests.tag, version: 1)
+        },
+        Contradiction("of an unknown entity", refusedWith: .unknownEntity) {
+            $0.existing = [ObjectID("Nothing", key: 1)]
+        },
+    ]
+
+    @Test("a change set that contradicts itself is refused before the commit", arguments: contradictions)
+    func refusesContradiction(contradiction: Contradiction) throws {
+        let model = try ManagedObjectModel(entities: [EntityDescription("Tag"), EntityDescription("Other")])
+        var changes = ChangeSet(model: model)
+        // In between, so that nothing is found by position.
+        try changes.insert(ObjectID("Other", key: 1), values: [:])
+        try changes.insert(ObjectID("Tag", key: 7), values: [:])
+        try contradiction.change(&changes)
+        let error = #expect(throws: StoreError.self) {
+            _ = try PreparedChange(changes, model: model, location: StoreLocation(type: "memory", path: "a"))
+        }
+        #expect(error?.code == contradiction.code, "\(error.map { "\($0)" } ?? "")")
+    }
+
+    @Test("a prepared change sorts its inserts by place and keeps their positions")
     func preparedOrder() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("A"), EntityDescription("B")])
         var changes = ChangeSet(model: model)

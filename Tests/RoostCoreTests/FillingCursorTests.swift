@@ -75,7 +75,7 @@ struct FillingCursorTests {
         return found
     }
 
-    @Test("records before damage come first, then the error, then the records after it")
+    @Test("a cursor returns the records before damage, then the error, then later records")
     func damage() throws {
         let cursor = SteppedCursor(
             [.damage(1), .record(2), .record(3), .damage(4), .damage(5), .record(6)], model: model)
@@ -83,7 +83,7 @@ struct FillingCursorTests {
         #expect(cursor.finishCount == 1)
     }
 
-    @Test("any other error is the end, and its batch is empty")
+    @Test("a cursor ends at an error other than damage, with an empty batch")
     func failure() throws {
         let cursor = SteppedCursor([.record(1), .failure, .record(2)], model: model)
         #expect(try run(cursor) == ["ioFailure", "end"])
@@ -93,7 +93,7 @@ struct FillingCursorTests {
         #expect(cursor.steps.count == 1)
     }
 
-    @Test("an error that ends the cursor can wait for the records before it")
+    @Test("a cursor that ends with an error first returns the records before it")
     func endWithError() throws {
         final class Ending: FillingRecordCursor {
             override func fill(_ batch: inout RecordBatch) throws(StoreError) -> Bool {
@@ -109,7 +109,7 @@ struct FillingCursorTests {
         #expect(try !cursor.next(into: &batch))
     }
 
-    @Test("a closed cursor and a batch of another model change nothing")
+    @Test("a refused call of a cursor, closed or with a foreign batch, loses no record")
     func closed() throws {
         let cursor = SteppedCursor([.record(1)], model: model)
         var other = RecordBatch(model: try ManagedObjectModel(entities: [EntityDescription("Other")]))
@@ -121,7 +121,7 @@ struct FillingCursorTests {
         #expect(try run(cursor) == ["1", "end"])
     }
 
-    @Test("links end with an error, and nothing of its batch is left")
+    @Test("a link cursor ends after an error and leaves its batch empty")
     func links() throws {
         var batch = LinkBatch(relationship: 0)
         let sound = SteppedLinks([[Link(1, 2)], []])

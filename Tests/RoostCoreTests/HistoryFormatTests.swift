@@ -45,7 +45,7 @@ struct HistoryFormatTests {
     }
 
     private func commit(
-        _ number: UInt64, to history: MemoryHistory, _ body: (inout HistoryRecorder) throws -> Void
+        _ number: UInt64, to history: MemoryHistory, body: (inout HistoryRecorder) throws -> Void
     ) throws {
         if history.settings == nil {
             try HistoryMaintenance.begin(nil, at: Generation(number: number - 1), in: history)
@@ -81,7 +81,7 @@ struct HistoryFormatTests {
         recorder.link(Link(.max, 1), of: number, isAdded: false)
     }
 
-    @Test("numbers of every size come back")
+    @Test("history bytes keep numbers of every size and optional texts")
     func numbers() throws {
         var bytes = HistoryBytes()
         let unsigned: [UInt64] = [0, 1, 127, 128, 1 << 32, 1 << 63, .max]
@@ -96,7 +96,7 @@ struct HistoryFormatTests {
         #expect(reader.isAtEnd)
     }
 
-    @Test("changes of every kind come back")
+    @Test("a history keeps inserts, updates, deletes and changes of links")
     func changes() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { try recordEverything(&$0) }
@@ -110,7 +110,7 @@ struct HistoryFormatTests {
         #expect(try history.historyFindings(model, at: Generation(number: 1)).isEmpty)
     }
 
-    @Test("a small transaction is small")
+    @Test("a history takes at most 30 bytes for one insert and 1040 for 1000")
     func size() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { $0.insert(1, entity: 0) }
@@ -119,7 +119,7 @@ struct HistoryFormatTests {
         #expect(try #require(history.parts[HistoryPlace(2)]).count <= 1040)
     }
 
-    @Test("a changed or missing byte is damage, and never traps")
+    @Test("a history with a changed byte or a missing end is reported as damage")
     func damage() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { try recordEverything(&$0) }
@@ -137,8 +137,8 @@ struct HistoryFormatTests {
         }
     }
 
-    @Test("bytes with a right checksum and no meaning are damage, and never trap")
-    func senseless() throws {
+    @Test("a history with wrong content under a valid checksum is read or reported as corrupted")
+    func readsSealedNonsense() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { try recordEverything(&$0) }
         let sound = try #require(history.parts[HistoryPlace(1)])
@@ -162,7 +162,7 @@ struct HistoryFormatTests {
         }
     }
 
-    @Test("a large transaction has parts of bounded size, and each of them is needed")
+    @Test("a large transaction is stored in bounded parts, and a missing part is damage")
     func parts() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { recorder in
@@ -179,7 +179,7 @@ struct HistoryFormatTests {
         }
     }
 
-    @Test("a commit of a program that does not know histories is noticed, and the history begins anew")
+    @Test("a commit that skipped the history expires older tokens and restarts the history")
     func gap() throws {
         let history = MemoryHistory()
         try commit(1, to: history) { $0.insert(1, entity: 0) }
@@ -200,7 +200,7 @@ struct HistoryFormatTests {
         #expect(try history.historyFindings(model, at: Generation(number: 3)).isEmpty)
     }
 
-    @Test("settings come back as they were")
+    @Test("history settings survive their bytes")
     func settings() throws {
         var settings = HistorySettings(after: Generation(number: .max), time: -7)
         settings.startByteCount = .max
@@ -208,9 +208,11 @@ struct HistoryFormatTests {
         settings.firstTime = .max
         settings.retention = HistoryRetention(days: 0.5, byteCount: 9)
         #expect(try HistorySettings(try settings.bytes) == settings)
-        for text in ["", "{}", "{\"start\":1}"] {
-            let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
-            #expect(error?.code == .corrupted)
-        }
+    }
+
+    @Test("bytes that are not the settings of a history are corrupted", arguments: ["", "{}", "{\"start\":1}"])
+    func wrongSettings(text: String) {
+        let error = #expect(throws: StoreError.self) { _ = try HistorySettings(Array(text.utf8)) }
+        #expect(error?.code == .corrupted)
     }
 }

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("The order of inherited properties")
 struct InheritedOrderTests {
-    @Test("attributes, relationships and fields of every level are in the order of their names and slots")
-    func order() throws {
+    @Test("inherited attributes, relationships and fields are ordered by name and by slot")
+    func sortsInheritedProperties() throws {
         let types: [AttributeType] = [.string, .boolean, .double, .uuid, .integer16, .binaryData]
         let model = try ManagedObjectModel(
             entities: (0..<30).map { level in

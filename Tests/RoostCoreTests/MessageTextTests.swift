@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Messages of bounded size")
 struct MessageTextTests {
-    @Test("a text of ordinary length stays as it is")
+    @Test("a message of ordinary length stays as it is")
     func short() {
         for text in ["", "a", String(repeating: "word ", count: 10_000), String(repeating: "ä", count: 500)] {
             #expect(MessageText.bounded(text) == text)
         }
     }
 
-    @Test("of a long word the beginning and the end are kept, whole characters each")
+    @Test("a message keeps the beginning and end of a long word, in whole characters")
     func words() {
         let word = String(repeating: "äöü😀", count: 100_000)
         let text = MessageText.bounded("The entity '\(word)' is unknown;  did\n  you mean\nthis? \(word)")
@@ -24,7 +24,7 @@ struct MessageTextTests {
         #expect(MessageText.bounded(path).hasSuffix("/store.sqlite"))
     }
 
-    @Test("a long text of short words keeps its beginning and its end")
+    @Test("a message of many short words keeps its beginning and its end")
     func texts() {
         let text = MessageText.bounded(
             "Begin. " + String(repeating: "a name with spaces ", count: 200_000) + "The end.")
@@ -32,14 +32,14 @@ struct MessageTextTests {
         #expect(text.utf8.count <= MessageText.maximumByteCount)
     }
 
-    @Test("the message of every error has a bounded size")
+    @Test("every error's message has a bounded size")
     func errors() {
         let name = String(repeating: "n", count: 3_000_000)
         #expect(StoreError(.notFound, "'\(name)' is missing.").message.utf8.count < 1000)
         #expect(ModelProblem(entity: name, property: name, message: name).description.utf8.count < 2000)
     }
 
-    @Test("of very many problems the first are listed, and the rest is counted")
+    @Test("an error for 100,000 model problems lists the first and counts the rest")
     func problems() {
         let problems = (0..<100_000).map { ModelProblem(entity: "E", property: "p\($0)", message: "It is wrong.") }
         let message = StoreError.invalidModel(problems).message
@@ -49,8 +49,8 @@ struct MessageTextTests {
         #expect(few.split(separator: "\n").count == 501)
     }
 
-    @Test("a name that is too long in a document or in code is the only problem that is told")
-    func longNames() throws {
+    @Test("names that are too long hide the other problems of a model")
+    func longNames() {
         let name = String(repeating: "n", count: 256)
         let entity = EntityDescription(
             name, attributes: [AttributeDescription("a", type: .undefined), AttributeDescription(name, type: .string)])
@@ -65,8 +65,17 @@ struct MessageTextTests {
                 AttributeDescription("a", type: .composite, elements: [AttributeDescription(name, type: .string)])
             ])
         #expect(ManagedObjectModel.problems(entities: [element]).count == 1)
-        let fits = EntityDescription(String(name.dropLast()), attributes: [AttributeDescription("a", type: .string)])
-        _ = try ManagedObjectModel(entities: [fits])
+    }
+
+    @Test("a name may have 255 bytes")
+    func longestName() throws {
+        let name = String(repeating: "n", count: 255)
+        let entity = EntityDescription(name, attributes: [AttributeDescription("a", type: .string)])
+        _ = try ManagedObjectModel(entities: [entity])
+    }
+
+    @Test("a problem of a document with a huge name gives a message of bounded size")
+    func hugeNameInDocument() {
         let huge = String(repeating: "n", count: 1_000_000)
         let document = "{\"formatVersion\": 1, \"entities\": {\"\(huge)\": {\"attributes\": {\"a\": {\"typ\": 1}}}}}"
         do throws(StoreError) {

@@ -17,7 +17,7 @@ struct MetadataDocumentTests {
         .dictionary(["$a": .int(1), "b": .int(2)]),
     ]
 
-    @Test("a value comes back as it was, with its type", arguments: values)
+    @Test("a metadata value survives its document with its type", arguments: values)
     func roundTrip(_ value: MetadataValue) throws {
         let bytes = try MetadataDocument.encode(["key": value])
         #expect(try MetadataDocument.decode(bytes) == ["key": value])
@@ -25,7 +25,7 @@ struct MetadataDocumentTests {
     }
 
     @Test(
-        "the bits of a double come back",
+        "a double in metadata keeps all its bits",
         arguments: [
             0x8000_0000_0000_0000, 0x7FF8_0000_0000_0000, 0x7FF8_0000_0000_0001, 0xFFF8_0000_0000_0000, 1,
         ] as [UInt64])
@@ -38,20 +38,20 @@ struct MetadataDocumentTests {
         #expect(number.bitPattern == bits)
     }
 
-    @Test("keys are ordered, so equal metadata gives equal bytes")
-    func order() throws {
+    @Test("a metadata document lists its keys in order")
+    func sortsKeys() throws {
         let bytes = try MetadataDocument.encode(["b": .int(1), "a": .double(2), "é": .bool(true)])
         #expect(String(decoding: bytes, as: UTF8.self) == #"{"a":2.0,"b":1,"é":true}"#)
     }
 
-    @Test("a top-level metadata key that starts with $ is not a tag")
+    @Test("a top-level metadata key that begins with $ is not a tag")
     func topLevelDollar() throws {
         let metadata: [String: MetadataValue] = ["$date": .double(3)]
         #expect(try MetadataDocument.decode(MetadataDocument.encode(metadata)) == metadata)
     }
 
     @Test(
-        "damaged metadata is refused",
+        "a damaged metadata document is reported as corrupted",
         arguments: [
             "", "[]", "{", #"{"a":null}"#, #"{"a":1,"a":2}"#, #"{"a":9223372036854775808}"#, #"{"a":1e999}"#,
             #"{"a":{"$date":"x"}}"#, #"{"a":{"$data":"*"}}"#, #"{"a":{"$what":1}}"#, #"{"a":1,}"#, "{a:1}",
@@ -61,7 +61,7 @@ struct MetadataDocumentTests {
         #expect(storeError { _ = try MetadataDocument.decode(Array(text.utf8)) }?.code == .corrupted)
     }
 
-    @Test("nesting that no reader would accept is refused on writing, and the deepest accepted one is read")
+    @Test("metadata that nests too deep to be read again cannot be written")
     func depth() throws {
         func nested(_ depth: Int) -> MetadataValue {
             (0..<depth).reduce(.int(1)) { value, _ in .array([value]) }

@@ -8,8 +8,8 @@ struct ModelDifferenceTests {
         #expect(try ModelSamples.music().difference(from: ModelSamples.music()).isEmpty)
     }
 
-    @Test("every difference is listed with what it means for stores")
-    func all() throws {
+    @Test("every difference of two models is listed with what it means for stores")
+    func listsEveryDifference() throws {
         let old = try ModelSamples.music()
         var track = try #require(old.entity("Track")?.declaration)
         track.attributes = [
@@ -48,7 +48,7 @@ struct ModelDifferenceTests {
         #expect(old.difference(from: new).first { $0.entity == "Genre" }?.kind == .removed)
     }
 
-    @Test("an entity whose superentity changed is listed")
+    @Test("a changed superentity is listed as a change of its subentity")
     func inherited() throws {
         func model(_ attributes: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -62,7 +62,7 @@ struct ModelDifferenceTests {
             ])
     }
 
-    @Test("what has a matching renaming identifier is renamed, with what changed in it")
+    @Test("entities and attributes with matching renaming identifiers are listed as renamed")
     func renamed() throws {
         let old = try ManagedObjectModel(entities: [
             EntityDescription("Note", attributes: [.string("a"), .string("b").renamed(from: "first")]),
@@ -87,7 +87,7 @@ struct ModelDifferenceTests {
         #expect(new.difference(from: new).isEmpty)
     }
 
-    @Test("a property that turns into another kind is removed and added")
+    @Test("an attribute that becomes a relationship is listed as removed and added")
     func kind() throws {
         let old = try ManagedObjectModel(entities: [EntityDescription("A", attributes: [.string("x")])])
         let new = try ManagedObjectModel(entities: [EntityDescription("A", relationships: [.toOne("x", to: "A")])])

@@ -34,14 +34,14 @@ struct ModelDocumentTests {
 
         """
 
-    @Test("the example of MODEL-FORMAT.md is what is written and reads as the model")
+    @Test("the example of MODEL-FORMAT.md reads as the model that writes it")
     func example() throws {
         let model = try ModelSamples.music()
         #expect(String(decoding: model.document(), as: UTF8.self) == Self.music)
         #expect(try ManagedObjectModel(document: Array(Self.music.utf8)) == model)
     }
 
-    @Test("JSON5 is accepted")
+    @Test("a model document may be written in JSON5")
     func json5() throws {
         let text = """
             \u{FEFF}// A model
@@ -60,7 +60,7 @@ struct ModelDocumentTests {
         #expect(entity.attribute("z")?.defaultValue == .string("aAb"))
     }
 
-    @Test("every problem of a document is reported at once, with path and position")
+    @Test("every problem of a model document is reported at once, with path and position")
     func allProblems() throws {
         let text = """
             { "formatVersion": 1,
@@ -91,7 +91,7 @@ struct ModelDocumentTests {
     }
 
     @Test(
-        "broken documents are refused with the place",
+        "a malformed model document is refused with what is wrong with it",
         arguments: [
             ("", "line 1, column 1: the text ends where a value is expected"),
             (
@@ -108,13 +108,13 @@ struct ModelDocumentTests {
             ("{\"a\": \"\u{1}\"}", "a control character"),
             (String(repeating: "[", count: 100_000), "the text nests deeper than 128"),
         ])
-    func broken(_ text: String, _ message: String) throws {
+    func broken(_ text: String, message: String) throws {
         let error = try #require(storeError { _ = try ManagedObjectModel(document: Array(text.utf8)) })
         #expect(error.code == .invalidModel)
         #expect(error.message.contains(message), "\(error.message)")
     }
 
-    @Test("a document with very many problems lists the first ones and the number of others")
+    @Test("a model document with 5000 problems lists the first and counts the others")
     func manyProblems() throws {
         let keys = (0..<5000).map { "\"k\($0)\": 0" }.joined(separator: ", ")
         let text = "{\"formatVersion\": 1, \(keys)}"
@@ -122,27 +122,27 @@ struct ModelDocumentTests {
         #expect(error.message.hasSuffix("… and 4900 more."))
     }
 
-    @Test("invalid UTF-8 is refused with the place")
+    @Test("a model document that is not UTF-8 is refused with the position")
     func invalidUTF8() throws {
         let bytes = Array("{\"é".utf8) + [0xFF, 0x22]
         let error = try #require(storeError { _ = try ManagedObjectModel(document: bytes) })
         #expect(error.message.contains("line 1, column 4: the text is not valid UTF-8"), "\(error.message)")
     }
 
-    @Test("a newer format version is refused by its own code, whatever else the document says")
+    @Test("a model document of a newer format is refused as unsupported")
     func newerVersion() {
         let text = #"{"formatVersion": 2, "novelty": []}"#
         #expect(storeError { _ = try ManagedObjectModel(document: Array(text.utf8)) }?.code == .unsupportedVersion)
     }
 
     @Test(
-        "a document without a format version, or with one below 1, is refused",
+        "a model document without a format version of at least 1 is refused",
         arguments: ["{}", #"{"formatVersion":0}"#])
     func missingVersion(_ text: String) {
         #expect(storeError { _ = try ManagedObjectModel(document: Array(text.utf8)) }?.code == .invalidModel)
     }
 
-    @Test("a model codes through its document")
+    @Test("a model encodes and decodes as its document")
     func codable() throws {
         let model = try ModelSamples.music()
         #expect(try JSONDecoder().decode(ManagedObjectModel.self, from: JSONEncoder().encode(model)) == model)

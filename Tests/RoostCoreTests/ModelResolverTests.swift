@@ -45,11 +45,11 @@ struct ModelResolverTests {
         ])
     }
 
-    private func relationship(_ entity: String, _ name: String) throws -> ManagedObjectModel.Relationship {
+    private func relationship(_ entity: String, name: String) throws -> ManagedObjectModel.Relationship {
         try #require(try Self.library().relationship(RelationshipName(EntityName(entity), name: name)))
     }
 
-    @Test("entities are numbered by the bytes of their names, whatever the order they were written in")
+    @Test("a model numbers its entities by name, in whatever order they were declared")
     func numbers() throws {
         let model = try Self.library()
         #expect(model.entities.map(\.name.text) == ["Audiobook", "Book", "Edition", "Person", "Shelf", "Work"])
@@ -60,7 +60,7 @@ struct ModelResolverTests {
         #expect(shuffled.document() == model.document())
     }
 
-    @Test("relationships are numbered by declaring entity and name")
+    @Test("a model numbers its relationships by declaring entity and name")
     func relationshipNumbers() throws {
         let model = try Self.library()
         #expect(
@@ -72,7 +72,7 @@ struct ModelResolverTests {
         #expect(model.relationships.map(\.number) == Array(0..<12))
     }
 
-    @Test("inheritance is resolved both ways")
+    @Test("an entity knows its superentity, root, subentities and inherited properties")
     func inheritance() throws {
         let model = try Self.library()
         let (audiobook, work) = (try model.requireEntity("Audiobook"), try model.requireEntity("Work"))
@@ -88,7 +88,7 @@ struct ModelResolverTests {
         #expect(model.roots == [2, 3, 4, 5])
     }
 
-    @Test("constraints and indexes bind subentities and keep their numbers")
+    @Test("a subentity inherits constraints and indexes under their numbers")
     func constraints() throws {
         let model = try Self.library()
         #expect(model.uniquenessConstraints.map(\.attributes) == [["isbn"], ["shelf"], ["year", "title"]])
@@ -100,7 +100,7 @@ struct ModelResolverTests {
     }
 
     @Test(
-        "each relationship is stored in the one way that fits it and its inverse",
+        "each relationship is stored in the way that fits it and its inverse",
         arguments: [
             ("Work", "shelf", .field), ("Shelf", "works", .derived(inverse: 11)), ("Person", "parent", .field),
             ("Person", "children", .derived(inverse: 3)), ("Person", "spouse", .field), ("Work", "preface", .field),
@@ -108,23 +108,23 @@ struct ModelResolverTests {
             ("Work", "authors", .links(of: 5, isFlipped: true)), ("Person", "friends", .links(of: 2, isFlipped: false)),
             ("Work", "editions", .links(of: 8, isFlipped: false)), ("Edition", "publisher", .field),
         ] as [(String, String, ManagedObjectModel.Relationship.Storage)])
-    func storage(_ entity: String, _ name: String, _ storage: ManagedObjectModel.Relationship.Storage) throws {
-        #expect(try relationship(entity, name).storage == storage)
+    func storage(_ entity: String, name: String, storage: ManagedObjectModel.Relationship.Storage) throws {
+        #expect(try relationship(entity, name: name).storage == storage)
     }
 
-    @Test("one relationship of each linked pair owns the links, and a reflexive one is its own inverse")
+    @Test("one relationship of each linked pair owns the links, and a reflexive one its own")
     func owners() throws {
         #expect(try Self.library().linkRelationships.map(\.number) == [2, 5, 8])
-        #expect(try relationship("Person", "friends").isReflexive)
-        #expect(try relationship("Person", "spouse").isReflexive)
-        #expect(try !relationship("Person", "works").isReflexive)
-        #expect(try relationship("Person", "works").inverseIsOrdered)
-        #expect(try relationship("Work", "authors").isOrdered)
-        let link = try relationship("Person", "friends").normalized(Link(7, 3, order: 5))
+        #expect(try relationship("Person", name: "friends").isReflexive)
+        #expect(try relationship("Person", name: "spouse").isReflexive)
+        #expect(try !relationship("Person", name: "works").isReflexive)
+        #expect(try relationship("Person", name: "works").inverseIsOrdered)
+        #expect(try relationship("Work", name: "authors").isOrdered)
+        let link = try relationship("Person", name: "friends").normalized(Link(7, 3, order: 5))
         #expect(link == Link(3, 7))
     }
 
-    @Test("records have a field per stored attribute, reference and place, and none for what is derived or transient")
+    @Test("a record has a field for each stored attribute, reference and place, no others")
     func layouts() throws {
         let model = try Self.library()
         let fields = try model.requireEntity("Audiobook").layout.fields
@@ -144,7 +144,7 @@ struct ModelResolverTests {
         }
     }
 
-    @Test("a to-one relationship holds the destination's entity exactly when there are several")
+    @Test("a reference holds the destination's entity only if several entities are possible")
     func polymorphicReferences() throws {
         let model = try Self.library()
         #expect(model.entity("Person")?.layout.field("spouse")?.kind == .reference)
@@ -166,7 +166,7 @@ struct ModelResolverTests {
         #expect(author.destination == model.entity("Novelist")?.number)
     }
 
-    @Test("transient relationships are in no store, and what has a transient inverse has none")
+    @Test("a transient relationship is not stored and is not an inverse")
     func transientRelationships() throws {
         var back = RelationshipDescription.toOne("a", to: "A", inverse: "bs")
         back.isTransient = true
@@ -179,7 +179,7 @@ struct ModelResolverTests {
         #expect(model.relationships.first?.inverse == nil)
     }
 
-    @Test("unknown names throw and name the nearest")
+    @Test("an unknown entity or relationship is refused, with the nearest entity's name")
     func unknownNames() throws {
         let model = try Self.library()
         #expect(
@@ -192,7 +192,7 @@ struct ModelResolverTests {
                 == .unknownProperty)
     }
 
-    @Test("a model of many entities is built")
+    @Test("a model of 3000 entities is built")
     func manyEntities() throws {
         let entities = (0..<3000).map { number in
             EntityDescription(

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Round trips of models")
 struct ModelRoundTripTests {
-    @Test("a random model comes back from its document", arguments: 0..<60 as Range<UInt64>)
+    @Test("a random model survives its document", arguments: 0..<60 as Range<UInt64>)
     func random(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
         let model = try random.model()
@@ -18,7 +18,7 @@ struct ModelRoundTripTests {
     }
 
     @Test(
-        "default values come back with every bit",
+        "a default value survives a model document bit for bit",
         arguments: [
             (.integer64, .int(.min)), (.integer64, .int(.max)), (.integer16, .int(-32768)), (.double, .double(-0.0)),
             (.double, .double(.infinity)), (.double, .double(Double(bitPattern: 0x7FF8_0000_0000_0001))),
@@ -34,7 +34,7 @@ struct ModelRoundTripTests {
             (.uuid, .uuid(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))),
             (.uri, .uri("not a url: \u{0}")),
         ] as [(AttributeType, Value)])
-    func values(_ type: AttributeType, _ value: Value) throws {
+    func values(_ type: AttributeType, value: Value) throws {
         let attribute = AttributeDescription("a", type: type, defaultValue: value)
         let composite = AttributeDescription(
             "c", type: .composite, defaultValue: .composite(["a": value, "b": .null]),
@@ -75,7 +75,7 @@ struct ModelRoundTripTests {
     }
 
     @Test(
-        "a damaged document is refused or means another valid model, and never ends the process",
+        "a damaged model document is refused or read as another valid model",
         arguments: 0..<40 as Range<UInt64>)
     func damaged(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
@@ -99,7 +99,7 @@ struct ModelRoundTripTests {
         }
     }
 
-    @Test("short ways describe what they say")
+    @Test("the short forms of attributes equal the full descriptions")
     func factories() {
         #expect(
             AttributeDescription.string(

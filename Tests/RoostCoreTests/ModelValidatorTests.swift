@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Model validation")
 struct ModelValidatorTests {
-    /// A model with something wrong, and what must be said about it.
+    /// A model with a flaw, and the expected message.
     struct Flaw: CustomTestStringConvertible, Sendable {
         let message: String
         let entities: [EntityDescription]
@@ -167,7 +167,7 @@ struct ModelValidatorTests {
                 ])),
         Flaw("A.x.a/b: The element's name contains '/'.", attribute: .composite("x", elements: [.string("a/b")])),
         Flaw(
-            "The default value names 'z', which is no element of the composite.",
+            "The default value names 'z', which is not an element of the composite.",
             attribute: AttributeDescription(
                 "x", type: .composite, defaultValue: .composite(["z": 1]), elements: [.string("y")])),
         Flaw(
@@ -187,13 +187,13 @@ struct ModelValidatorTests {
             Flaw("A.d: The derivation expression is none of", attribute: .derived("d", type: .double, from: expression))
         }
         + [
-            ("tex", "leads to 'tex', which does not exist; did you mean 'text'?"),
-            ("one.nmber", "leads to 'nmber', which does not exist; did you mean 'number'?"),
-            ("text.number", "leads to 'number', which does not exist"),
+            ("tex", "refers to 'tex', which does not exist; did you mean 'text'?"),
+            ("one.nmber", "refers to 'nmber', which does not exist; did you mean 'number'?"),
+            ("text.number", "refers to 'number', which does not exist"),
             ("many.number", "leads through a to-many relationship"),
             ("one.@count", "An aggregate needs exactly one to-many relationship"),
             ("number.@sum", "An aggregate needs exactly one to-many relationship"),
-            ("found.@count", "leads to a fetched property"),
+            ("found.@count", "refers to a fetched property"),
         ].map { expression, message in
             var entity = Flaw.entity()
             entity.attributes.append(.derived("d", type: .double, from: expression))
@@ -212,7 +212,7 @@ struct ModelValidatorTests {
             "A.r: The inverse 'B.s' names 'q' as its inverse", relationship: .toOne("r", to: "B", inverse: "s"),
             .toMany("s", to: "A", inverse: "q")),
         Flaw(
-            "A.r: The inverse 'B.s' leads to 'B', which does not have this relationship.",
+            "A.r: The inverse 'B.s' refers to 'B', which does not have this relationship.",
             relationship: .toOne("r", to: "B", inverse: "s"), .toMany("s", to: "B", inverse: "r"),
             .toOne("r", to: "B", inverse: "s")),
         Flaw(
@@ -225,13 +225,13 @@ struct ModelValidatorTests {
                 $0.isOrdered = true
             }),
         Flaw(
-            "A.r: The least count is greater than the greatest count.",
+            "A.r: The minimum count is greater than the maximum count.",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, minCount: 3, maxCount: 2)),
         Flaw(
-            "A.r: The least count is negative.",
+            "A.r: The minimum count is negative.",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, minCount: -1, maxCount: nil)),
         Flaw(
-            "A.r: The greatest count is below 1",
+            "A.r: The maximum count is below 1",
             relationship: RelationshipDescription("r", destination: "B", inverse: nil, maxCount: 0)),
         Flaw(
             "A.f: The model has no entity 'Zebra'.",
@@ -267,14 +267,14 @@ struct ModelValidatorTests {
             Flaw.entity(indexes: [FetchIndexDescription("i", on: "text"), FetchIndexDescription("i", on: "number")])),
     ]
 
-    @Test("a flaw is found, and named with its place", arguments: flaws)
+    @Test("a flaw of a model is reported with its place", arguments: flaws)
     func flaw(_ flaw: Flaw) throws {
         let error = try #require(storeError { _ = try ManagedObjectModel(entities: flaw.entities) })
         #expect(error.code == .invalidModel)
         #expect(error.message.contains(flaw.message), "\(error.message)")
     }
 
-    @Test("groups of entities are checked")
+    @Test("configurations and fetch request templates with wrong names are reported")
     func groups() throws {
         let error = try #require(
             storeError {
@@ -294,7 +294,7 @@ struct ModelValidatorTests {
         }
     }
 
-    @Test("all problems are reported at once")
+    @Test("all problems of a model are reported at once")
     func allAtOnce() throws {
         let error = try #require(
             storeError {
@@ -308,7 +308,7 @@ struct ModelValidatorTests {
         #expect(error.message.split(separator: "\n").count == 1 + 5)
     }
 
-    @Test("what real models contain passes")
+    @Test("a model with what real models contain is valid")
     func realModels() throws {
         let model = try ManagedObjectModel(
             entities: [
@@ -318,7 +318,7 @@ struct ModelValidatorTests {
                         AttributeDescription("anything", type: .undefined).with { $0.isTransient = true },
                         .integer64("order", isOptional: false),
                         .string("title", default: ""), .string("Title"), .binaryData("image"),
-                        .transformable("colours"),
+                        .transformable("colors"),
                     ],
                     relationships: [.toMany("parts", to: "Part", inverse: "whole"), .toOne("oneWay", to: "Part")],
                     uniquenessConstraints: [["image"], ["oneWay", "title"]]
@@ -344,7 +344,7 @@ struct ModelValidatorTests {
         #expect(try ManagedObjectModel(document: model.document()) == model)
     }
 
-    @Test("a deep hierarchy is fine, and one that would exhaust memory is refused")
+    @Test("a hierarchy may be 1000 entities deep, but not 20,000")
     func depth() throws {
         func chain(_ count: Int) -> [EntityDescription] {
             (0..<count).map { EntityDescription("E\($0)", superentity: $0 == 0 ? nil : "E\($0 - 1)") }
@@ -355,14 +355,14 @@ struct ModelValidatorTests {
         #expect(error.message.contains("make the hierarchy flatter"))
     }
 
-    @Test("more entities than a record can number are refused")
+    @Test("a model of more than 65,535 entities is refused")
     func entityCount() throws {
         let entities = (0...65_535).map { EntityDescription("E\($0)") }
         let error = try #require(storeError { _ = try ManagedObjectModel(entities: entities) })
         #expect(error.message.contains("at most 65535 entities"))
     }
 
-    @Test("more properties than a record can count are refused, elements included")
+    @Test("an entity of more than 65,535 properties and elements is refused")
     func propertyCount() throws {
         let elements = (0..<33_000).map { AttributeDescription.boolean("e\($0)") }
         let entity = EntityDescription(

@@ -2,7 +2,7 @@ import RoostCore
 import TestSamples
 import Testing
 
-/// A type of store that does nothing but be found.
+/// A type of store that only has a name.
 private struct NamedType: PersistentStoreType {
     let name: String
     var recognized: Set<String> = []
@@ -27,7 +27,7 @@ private struct NamedType: PersistentStoreType {
 
 @Suite("Names and URLs")
 struct NamesAndURLsTests {
-    @Test("entity names with the same text are equal wherever they come from, also from many threads")
+    @Test("entity names with equal text are equal, also when made on many threads")
     func interning() async {
         let names = await withTaskGroup(of: [EntityName].self) { group in
             for _ in 0..<8 { group.addTask { (0..<200).map { EntityName("interned-\($0)") } } }
@@ -52,7 +52,7 @@ struct NamesAndURLsTests {
     }
 
     @Test(
-        "text that is not an object URI is not accepted as one",
+        "a text that is not an object's URI is not read as one",
         arguments: [
             "", "x-roost://", "x-coredata://A/B/p1", "x-roost://nouuid/Track/p1",
             "x-roost://00000000-0000-0000-0000-000000000000/Track/42",
@@ -64,34 +64,53 @@ struct NamesAndURLsTests {
     func badObjectURI(_ text: String) { #expect(ObjectID.parse(uri: text) == nil) }
 
     @Test(
-        "store URLs have a type and a path",
+        "a store URL has a type and a path",
         arguments: [
             ("sqlite:a/b.sqlite", "sqlite", "a/b.sqlite"), ("lmdb:/x:y", "lmdb", "/x:y"), ("memory:", "memory", ""),
             ("sqlite:///var/x", "sqlite", "/var/x"), ("sqlite:a b?c#d", "sqlite", "a b?c#d"),
         ])
-    func storeURLs(_ text: String, _ type: String, _ path: String) throws {
+    func storeURLs(_ text: String, type: String, path: String) throws {
         let location = try #require(StoreLocation(text: text))
         #expect(location.type == type)
         #expect(location.path == path)
     }
 
-    @Test("bare paths are not store URLs", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
+    @Test(
+        "a bare path is not a store URL", arguments: ["", "music.sqlite", "C:\\x", "a/b:c", "SQLite:x", ":x", "1a:x"])
     func barePaths(_ text: String) { #expect(StoreLocation(text: text) == nil) }
 
-    @Test("a registry finds types by name, recognizes bare paths, and suggests what was meant")
-    func registry() throws {
+    private func registry() -> StoreRegistry {
         let registry = StoreRegistry([NamedType(name: "sqlite", recognized: ["odd:name", "music"])])
         registry.register(NamedType(name: "lmdb"))
         registry.register(NamedType(name: "lmdb", recognized: ["replaced"]))
-        #expect(registry.all.map(\.name) == ["sqlite", "lmdb"])
-        #expect(try registry.resolve("lmdb:x") == StoreLocation(type: "lmdb", path: "x"))
-        #expect(try registry.resolve("music") == StoreLocation(type: "sqlite", path: "music"))
-        #expect(try registry.resolve("odd:name") == StoreLocation(type: "sqlite", path: "odd:name"))
-        #expect(try registry.resolve("replaced") == StoreLocation(type: "lmdb", path: "replaced"))
-        let unknown = #expect(throws: StoreError.self) { try registry.resolve("sqlit:x") }
+        return registry
+    }
+
+    @Test("a registry keeps the order of store types, and the last type of a name")
+    func registration() {
+        #expect(registry().all.map(\.name) == ["sqlite", "lmdb"])
+    }
+
+    @Test(
+        "a registry resolves type:path by name, and any other text by the file",
+        arguments: [
+            ("lmdb:x", "lmdb", "x"), ("music", "sqlite", "music"), ("odd:name", "sqlite", "odd:name"),
+            ("replaced", "lmdb", "replaced"),
+        ])
+    func resolution(_ text: String, type: String, path: String) throws {
+        #expect(try registry().resolve(text) == StoreLocation(type: type, path: path))
+    }
+
+    @Test("a registry refuses an unknown store type with the nearest name")
+    func unknownType() {
+        let unknown = #expect(throws: StoreError.self) { try registry().resolve("sqlit:x") }
         #expect(unknown?.code == .unknownStoreType)
         #expect(unknown?.message.contains("'sqlite'") == true)
-        let nothing = #expect(throws: StoreError.self) { try registry.resolve("nothing") }
+    }
+
+    @Test("a registry refuses a path that no store type recognizes")
+    func unrecognizedPath() {
+        let nothing = #expect(throws: StoreError.self) { try registry().resolve("nothing") }
         #expect(nothing?.code == .notAStore)
     }
 
@@ -102,14 +121,14 @@ struct NamesAndURLsTests {
             ("albm", "album"), ("xyz", nil), ("", nil),
             (String(repeating: "title", count: 1000), nil),
         ] as [(String, String?)])
-    func nearest(_ written: String, _ meant: String?) {
+    func nearest(_ written: String, meant: String?) {
         #expect(nearestName(to: written, among: ["title", "album", "artist"]) == meant)
     }
 }
 
 @Suite("Tallies and change sets")
 struct TallyTests {
-    @Test("a tally does not depend on the order, and taking out undoes putting in")
+    @Test("a tally does not depend on order, and removing undoes adding")
     func tally() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -134,7 +153,7 @@ struct TallyTests {
         #expect(StoreDigest(objectCount: 3, linkCount: 4, sum: 255).description == "00000000000000ff-3-4")
     }
 
-    @Test("links are stored under the relationship that owns them, in its direction")
+    @Test("a change set stores links under the relationship that owns them")
     func links() throws {
         let model = try everyTypeModel()
         var changes = ChangeSet(model: model)
@@ -145,7 +164,8 @@ struct TallyTests {
         let inverse = try model.requireLinkRelationship(RelationshipName("Tag", name: "things"))
         #expect(owner.owner == inverse.owner)
         #expect(owner.isFlipped != inverse.isFlipped)
-        // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places are dropped.
+        // Tag.things sorts before Thing.tags and owns the links; neither side is ordered, so places
+        // are dropped.
         #expect(changes.addedLinks.map(\.links) == [[Link(2, 1), Link(4, 3)]])
         let failure = #expect(throws: StoreError.self) {
             try changes.add(Link(1, 2), to: RelationshipName("Thing", name: "owner"))
@@ -153,7 +173,7 @@ struct TallyTests {
         #expect(failure?.code == .invalidRequest)
     }
 
-    @Test("an identity that follows from bytes is always the same, and a well-formed UUID")
+    @Test("a store identity derived from bytes is repeatable and a valid UUID")
     func derivedIdentity() throws {
         let uuid = StoreUUID(derivedFrom: Array("csv:cities.csv".utf8))
         #expect(uuid == StoreUUID(derivedFrom: Array("csv:cities.csv".utf8)))

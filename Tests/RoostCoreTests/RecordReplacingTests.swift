@@ -2,7 +2,7 @@ import Foundation
 import RoostCore
 import Testing
 
-@Suite("A record with other values in some fields")
+@Suite("Records with replaced values")
 struct RecordReplacingTests {
     private static let types: [AttributeType] = [
         .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binaryData, .uuid,
@@ -22,7 +22,7 @@ struct RecordReplacingTests {
         ])
     }
 
-    private func value(_ field: RecordLayout.Field, _ generator: inout SystemRandomNumberGenerator) -> Value {
+    private func value(_ field: RecordLayout.Field, using generator: inout SystemRandomNumberGenerator) -> Value {
         if Int.random(in: 0..<3, using: &generator) == 0 { return .null }
         let number = Int64.random(in: -9...9, using: &generator)
         return switch field.kind {
@@ -42,16 +42,16 @@ struct RecordReplacingTests {
         }
     }
 
-    @Test("is, byte for byte, the record that all its values make", arguments: 0..<300)
+    @Test("replacing fields of a record gives the bytes of the whole new record", arguments: 0..<300)
     func sameBytes(round: Int) throws {
         var generator = SystemRandomNumberGenerator()
         let model = try model(&generator)
         let layout = try model.requireEntity("Thing").layout
         var (old, replacements) = ([String: Value](), [(field: RecordLayout.Field, value: Value)]())
-        for field in layout.fields { old[field.name] = value(field, &generator) }
+        for field in layout.fields { old[field.name] = value(field, using: &generator) }
         var new = old
         for field in layout.fields.shuffled() where Bool.random() {
-            let value = value(field, &generator)
+            let value = value(field, using: &generator)
             replacements.append((field, value))
             new[field.name] = value
         }
@@ -67,22 +67,21 @@ struct RecordReplacingTests {
         try actual.withRecord(at: 1) { try $0.validate() }
     }
 
-    @Test("is not made of a value that its field cannot hold, and the batch stays as it was")
-    func refused() throws {
+    @Test(
+        "replacing a field with an unsuitable value is refused and keeps the batch",
+        arguments: [("number", .int(32768)), ("number", "x"), ("text", 5)] as [(String, Value)])
+    func keepsBatchOnWrongValue(name: String, value: Value) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Thing", attributes: [.init("number", type: .integer16), .init("text", type: .string)])
         ])
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Thing", key: 1), values: ["number": 3, "text": "t"])
-        let layout = try model.requireEntity("Thing").layout
-        for (name, value) in [("number", .int(32768)), ("number", "x"), ("text", 5)] as [(String, Value)] {
-            let field = try layout.requireField(name)
-            let record = batch.record(at: 0)
-            #expect(throws: StoreError.self) {
-                try record.withReader { try batch.append($0, replacing: [(field, value)]) }
-            }
-            #expect(batch.count == 1)
-            #expect(batch.byteCount == record.bytes.count)
+        let field = try model.requireEntity("Thing").layout.requireField(name)
+        let record = batch.record(at: 0)
+        #expect(throws: StoreError.self) {
+            try record.withReader { try batch.append($0, replacing: [(field, value)]) }
         }
+        #expect(batch.count == 1)
+        #expect(batch.byteCount == record.bytes.count)
     }
 }

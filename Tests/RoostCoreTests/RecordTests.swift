@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Records")
 struct RecordTests {
-    @Test("every value at its type's limits survives a record", arguments: AttributeType.allCases)
+    @Test("a value at its type's limits survives a record", arguments: AttributeType.allCases)
     func limitsRoundTrip(_ type: AttributeType) throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -18,7 +18,7 @@ struct RecordTests {
         }
     }
 
-    @Test("random objects survive a record, and equal values give equal bytes in whatever order they are set")
+    @Test("random objects survive a record, and equal values give equal bytes")
     func randomRoundTrip() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 20_01)
@@ -36,7 +36,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a decimal has one stored form however many zeros it was written with")
+    @Test("a decimal has one stored form, however many zeros it was written with")
     func canonicalDecimals() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -65,7 +65,7 @@ struct RecordTests {
                 ][...])
     }
 
-    @Test("changing any byte, or the length, of a record is noticed")
+    @Test("a record with a changed byte, length or key is refused as corrupted")
     func damageIsRefused() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 77)
@@ -81,15 +81,15 @@ struct RecordTests {
             for index in good.indices {
                 var bad = good
                 bad[index] ^= UInt8.random(in: 1...255, using: &generator)
-                expectRefused(bad, key: Int64(key), &target)
-                expectRefused(Array(good[..<index]), key: Int64(key), &target)
+                expectRefused(bad, key: Int64(key), into: &target)
+                expectRefused(Array(good[..<index]), key: Int64(key), into: &target)
             }
-            expectRefused(good + [0], key: Int64(key), &target)
-            expectRefused(good, key: Int64(key) + 1, &target)
+            expectRefused(good + [0], key: Int64(key), into: &target)
+            expectRefused(good, key: Int64(key) + 1, into: &target)
         }
     }
 
-    @Test("records of random bytes, also with a matching checksum, are refused or read without harm")
+    @Test("a record of random bytes never validates and is refused as corrupted")
     func hostileRecords() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 4711)
@@ -117,7 +117,7 @@ struct RecordTests {
         }
     }
 
-    @Test("a record that is structurally sound but not canonical does not validate")
+    @Test("a record whose string is not UTF-8 does not validate and names the field")
     func nonCanonicalRecords() throws {
         let model = try everyTypeModel()
         let layout = try #require(model.entity("Thing")).layout
@@ -137,7 +137,7 @@ struct RecordTests {
         #expect(boolean.kind == .boolean)
     }
 
-    @Test("a copied record in which values are set is the record that all its values make", arguments: [true, false])
+    @Test("a copied record with new values equals the record made from all values", arguments: [true, false])
     func copying(hasTail: Bool) throws {
         let model = try everyTypeModel()
         let layout = try #require(model.entity("Thing")).layout
@@ -164,12 +164,9 @@ struct RecordTests {
         try changed.withRecord(at: 0) { (record) throws(StoreError) in try record.validate() }
     }
 
-    @Test("values of the wrong type or out of range are refused by name, and leave the batch as it was")
-    func wrongValues() throws {
-        let model = try everyTypeModel()
-        var batch = RecordBatch(model: model)
-        try batch.append(ObjectID("Thing", key: 1), values: ["string": "x"])
-        let cases: [(String, Value, StoreError.Code)] = [
+    @Test(
+        "a value of a wrong type or range is refused by name, keeping the batch",
+        arguments: [
             ("integer16", 32768, .invalidValue), ("integer32", .int(.max), .invalidValue),
             ("string", 3, .invalidValue), ("boolean", 1, .invalidValue), ("float", 1e300, .invalidValue),
             ("double", .int(1 << 53 + 1), .invalidValue), ("uuid", .data(Data(count: 15)), .invalidValue),
@@ -177,21 +174,30 @@ struct RecordTests {
             ("owner", .objectID(ObjectID("Person", key: 0)), .invalidValue),
             ("owner", .objectID(ObjectID("Nobody", key: 1)), .invalidValue), ("strin", "x", .unknownProperty),
             ("scratch", "x", .unknownProperty), ("tags", .null, .unknownProperty),
-        ]
-        for (name, value, code) in cases {
-            let failure = #expect(throws: StoreError.self) {
-                try batch.append(ObjectID("Thing", key: 2), values: ["integer64": 1, name: value])
-            }
-            #expect(failure?.code == code, "\(name)")
-            #expect(failure?.message.contains(name) == true)
+        ] as [(String, Value, StoreError.Code)])
+    func wrongValues(name: String, value: Value, code: StoreError.Code) throws {
+        var batch = RecordBatch(model: try everyTypeModel())
+        try batch.append(ObjectID("Thing", key: 1), values: ["string": "x"])
+        let failure = #expect(throws: StoreError.self) {
+            try batch.append(ObjectID("Thing", key: 2), values: ["integer64": 1, name: value])
         }
+        #expect(failure?.code == code)
+        #expect(failure?.message.contains(name) == true)
+        #expect(batch.count == 1)
+        #expect(batch.values(at: 0) == ["string": "x"])
+    }
+
+    @Test("a record of an abstract entity or without a key is refused, keeping the batch")
+    func wrongIDs() throws {
+        var batch = RecordBatch(model: try everyTypeModel())
+        try batch.append(ObjectID("Thing", key: 1), values: ["string": "x"])
         #expect(throws: StoreError.self) { try batch.append(ObjectID("Party", key: 2), values: [:]) }
         #expect(throws: StoreError.self) { try batch.append(ObjectID("Thing", key: 0), values: [:]) }
         #expect(batch.count == 1)
         #expect(batch.values(at: 0) == ["string": "x"])
     }
 
-    @Test("the content hash depends on key and values, not on the version")
+    @Test("a content hash depends on key and values, not on the version")
     func contentHash() throws {
         let model = try everyTypeModel()
         var batch = RecordBatch(model: model)
@@ -207,7 +213,7 @@ struct RecordTests {
     }
 
     private func expectRefused(
-        _ bytes: [UInt8], key: Int64, _ target: inout RecordBatch, sourceLocation: SourceLocation = #_sourceLocation
+        _ bytes: [UInt8], key: Int64, into target: inout RecordBatch, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         do {
             try bytes.withUnsafeBytes { try target.append(checking: $0, key: key) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Arrays that are used again")
 struct ReusedArrayTests {
-    @Test("one has what an array has after the same calls, and so has a copy that was made meanwhile")
+    @Test("a reused array agrees with a plain array, and its copies stay unchanged")
     func agreement() {
         var random = SeededGenerator(seed: 1)
         var (mine, plain) = (ReusedArray<UInt8>(), [UInt8]())

@@ -1,7 +1,7 @@
 import RoostCore
 import Testing
 
-@Suite("An error with another message")
+@Suite("Changed store errors")
 struct StoreErrorTests {
     private struct SystemCode: Error, Equatable { let number: Int }
 
@@ -36,7 +36,7 @@ struct StoreErrorTests {
         return payloads
     }
 
-    @Test("keeps its code and every payload")
+    @Test("an error with another message keeps its code and every payload")
     func messages() {
         let changed = full.withMessage("second")
         #expect(changed.message == "second" && changed.code == .conflict)
@@ -49,7 +49,7 @@ struct StoreErrorTests {
         for (name, value) in empty { #expect(expected[name] != value, "\(name)") }
     }
 
-    @Test("keeps every payload under another code")
+    @Test("an error with another message and code keeps every payload")
     func codes() {
         let changed = full.withMessage("second", code: .corrupted)
         #expect(changed.message == "second" && changed.code == .corrupted)
@@ -58,7 +58,7 @@ struct StoreErrorTests {
         #expect(changed.underlying as? SystemCode == SystemCode(number: 28))
     }
 
-    @Test("names another damaged object and keeps the rest")
+    @Test("an error that names another damaged object keeps the rest")
     func damage() {
         let changed = full.naming(damagedObject: ObjectID("Track", key: 9))
         #expect(changed.damagedObject == ObjectID("Track", key: 9))
@@ -66,7 +66,7 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: names) == payloads(full, without: names))
     }
 
-    @Test("loses the damaged object alone where the answer does not have it")
+    @Test("an error without its damaged object keeps the rest")
     func undamaged() {
         let changed = full.withoutDamagedObject
         #expect(changed.damagedObject == nil)
@@ -74,7 +74,7 @@ struct StoreErrorTests {
         #expect(payloads(changed, without: names) == payloads(full, without: names))
     }
 
-    @Test("is one line of bounded length, like the first one")
+    @Test("a replaced message of an error is cleaned and shortened like the first")
     func lines() {
         #expect(full.withMessage("a\u{7}b\nc").message == StoreError(.conflict, "a\u{7}b\nc").message)
         #expect(full.withMessage(String(repeating: "x", count: 1 << 20)).message.utf8.count < 1 << 17)

@@ -9,7 +9,7 @@ struct SystemThreadTests {
     /// More than any address space has: a thread with such a stack cannot be started anywhere.
     private static let impossibleByteCount = 1 << 50
 
-    @Test("a thread that cannot be started is an error, and its closure is released")
+    @Test("a thread that cannot start throws outOfResources and releases its closure")
     func notStarted() throws {
         final class Held: Sendable {}
         weak var observed: Held?
@@ -24,12 +24,16 @@ struct SystemThreadTests {
         #expect(observed == nil)
     }
 
-    @Test("no caller waits for a worker that was not started")
-    func worker() throws {
+    @Test("a worker thread that cannot start throws outOfResources")
+    func worker() {
         let error = #expect(throws: StoreError.self) {
             _ = try WorkerThread("test", stackByteCount: Self.impossibleByteCount) { 1 }.join()
         }
         #expect(error?.code == .outOfResources)
+    }
+
+    @Test("a worker thread returns the result or the error of its closure")
+    func workerResult() throws {
         #expect(try WorkerThread("test") { 2 }.join().get() == 2)
         let failed: WorkerThread<Int> = try WorkerThread("test") { () throws(StoreError) in
             throw StoreError(.noSpace, "The disk is full.")
@@ -37,7 +41,7 @@ struct SystemThreadTests {
         #expect(throws: StoreError.self) { try failed.join().get() }
     }
 
-    @Test("a thread runs what it was given once, on another thread")
+    @Test("a started thread runs its closure once")
     func started() throws {
         let done = DispatchSemaphore(value: 0)
         let count = Mutex(0)

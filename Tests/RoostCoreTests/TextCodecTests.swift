@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Bytes as text")
 struct TextCodecTests {
-    @Test("base64 is what Foundation writes, at every length, and reads back", arguments: 0...70)
+    @Test("base64 of every length equals Foundation's and reads back", arguments: 0...70)
     func base64(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 151 &+ count) }
         var text = [UInt8](repeating: 0, count: Base64.digitCount(ofByteCount: count))
@@ -20,13 +20,13 @@ struct TextCodecTests {
     }
 
     @Test(
-        "base64 of stored values is strict",
+        "base64 of stored values is refused if it is not canonical",
         arguments: ["A", "AAA", "AB==", "AAB=", "A===", "AA==AA==", "AA\nA", "_-__"])
     func strictness(text: String) throws {
         #expect(try decoded(text) == nil)
     }
 
-    @Test("base64 of other programs may have spaces where that is allowed")
+    @Test("base64 of other programs may contain white space where that is allowed")
     func spaces() {
         #expect(Base64.bytes(" QU\n\tI= ", ignoringSpaces: true) == [0x41, 0x42])
         #expect(Base64.bytes(" QU\n\tI= ") == nil)
@@ -42,7 +42,8 @@ struct TextCodecTests {
         for bytes in texts {
             for prefix in ["", "QUJD"] {
                 let text = prefix + String(decoding: bytes, as: UTF8.self)
-                // Foundation on Linux also reads padding alone, and a digit after padding, as wrong bytes.
+                // Foundation on Linux also reads padding alone, and a digit after padding, as wrong
+                // bytes.
                 let padding = text.utf8.drop { $0 != UInt8(ascii: "=") }
                 let isOrderly =
                     padding.count < max(1, text.utf8.count) && padding.allSatisfy { $0 == UInt8(ascii: "=") }
@@ -61,7 +62,7 @@ struct TextCodecTests {
         return count.map { Array(bytes.prefix($0)) }
     }
 
-    @Test("a number has the digits of all its bits, and reads back")
+    @Test("hexadecimal numbers have all their digits and are read strictly")
     func numbers() {
         #expect(UInt64(0x1F).hexadecimal == "000000000000001f")
         #expect(UInt64.max.hexadecimal == "ffffffffffffffff")
@@ -75,7 +76,7 @@ struct TextCodecTests {
         #expect(Hexadecimal.text([0, 171, 16]) == "00ab10")
     }
 
-    @Test("a UUID is written in upper case, and read in either")
+    @Test("a UUID is written in upper case and read in either case")
     func uuids() throws {
         let uuid = try #require(UUID(uuidString: "0FAE3D5C-1234-4ABC-9DEF-00112233445F"))
         let bytes = withUnsafeBytes(of: uuid.uuid) { Array($0) }

@@ -6,7 +6,7 @@ import Testing
 struct ValidUTF8Tests {
     private func isValid(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { $0.isValidUTF8 } }
 
-    @Test("random bytes are valid exactly where the standard library finds them so")
+    @Test("random bytes are valid UTF-8 exactly where the standard library says so")
     func random() {
         var generator = SeededGenerator(seed: 36_29)
         let pieces: [[UInt8]] = [
@@ -16,7 +16,8 @@ struct ValidUTF8Tests {
         ]
         for round in 0..<20_000 {
             var bytes: [UInt8] = []
-            // Most texts are sound but for one piece, at any place in and between words of eight bytes.
+            // Most texts are sound but for one piece, at any place in and between words of eight
+            // bytes.
             for _ in 0..<Int.random(in: 0...20, using: &generator) {
                 bytes += pieces[Int.random(in: 0...3, using: &generator)]
             }
@@ -28,7 +29,7 @@ struct ValidUTF8Tests {
         }
     }
 
-    @Test("one byte that is not ASCII is seen at any place of a text of any length")
+    @Test("a byte that is not ASCII is noticed at every place of a text")
     func places() {
         for count in 0...40 {
             let text = [UInt8](repeating: 0x7F, count: count)
@@ -41,7 +42,7 @@ struct ValidUTF8Tests {
         }
     }
 
-    @Test("UTF-8 validation of up to three bytes after ASCII agrees with the standard library")
+    @Test("three bytes after ASCII are valid UTF-8 exactly where the standard library says so")
     func short() {
         let edges: [UInt8] = [
             0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF,

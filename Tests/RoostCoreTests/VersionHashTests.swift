@@ -3,13 +3,13 @@ import Testing
 
 @Suite("Version hashes")
 struct VersionHashTests {
-    /// One setting, and whether it decides about stored data (reference §1.8).
+    /// One setting, and whether it affects stored data.
     struct Row: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let isHashed: Bool
         let change: @Sendable (inout EntityDescription) -> Void
 
-        init(_ name: String, _ isHashed: Bool, _ change: @escaping @Sendable (inout EntityDescription) -> Void) {
+        init(_ name: String, isHashed: Bool, change: @escaping @Sendable (inout EntityDescription) -> Void) {
             testDescription = name
             self.isHashed = isHashed
             self.change = change
@@ -19,76 +19,80 @@ struct VersionHashTests {
     static let rows: [Row] = attributeRows + relationshipRows + entityRows
 
     static let attributeRows: [Row] = [
-        Row("attribute name", true) { $0.attributes[0].name = "other" },
-        Row("attribute type", true) { $0.attributes[0].type = .uri },
-        Row("attribute isOptional", true) { $0.attributes[0].isOptional.toggle() },
-        Row("attribute isTransient", true) { $0.attributes[0].isTransient.toggle() },
-        Row("attribute versionHashModifier", true) { $0.attributes[0].versionHashModifier = "2" },
-        Row("attribute empty versionHashModifier", true) { $0.attributes[0].versionHashModifier = "" },
-        Row("attribute allowsExternalBinaryDataStorage", true) {
+        Row("attribute name", isHashed: true) { $0.attributes[0].name = "other" },
+        Row("attribute type", isHashed: true) { $0.attributes[0].type = .uri },
+        Row("attribute isOptional", isHashed: true) { $0.attributes[0].isOptional.toggle() },
+        Row("attribute isTransient", isHashed: true) { $0.attributes[0].isTransient.toggle() },
+        Row("attribute versionHashModifier", isHashed: true) { $0.attributes[0].versionHashModifier = "2" },
+        Row("attribute empty versionHashModifier", isHashed: true) { $0.attributes[0].versionHashModifier = "" },
+        Row("attribute allowsExternalBinaryDataStorage", isHashed: true) {
             $0.attributes[0].allowsExternalBinaryDataStorage = true
         },
-        Row("attribute preservesValueInHistoryOnDeletion", true) {
+        Row("attribute preservesValueInHistoryOnDeletion", isHashed: true) {
             $0.attributes[0].preservesValueInHistoryOnDeletion = true
         },
-        Row("transient attribute", false) { $0.attributes.append(.string("more").transient()) },
-        Row("type of a transient attribute", false) { $0.attributes[2].type = .date },
-        Row("isOptional of a transient attribute", false) { $0.attributes[2].isOptional.toggle() },
-        Row("versionHashModifier of a transient attribute", false) { $0.attributes[2].versionHashModifier = "2" },
-        Row("name of a transient attribute", false) { $0.attributes[2].name = "other" },
-        Row("a transient attribute that is stored now", true) { $0.attributes[2].isTransient = false },
-        Row("derivation expression", true) { $0.attributes[0].derivationExpression = "now()" },
-        Row("another attribute", true) { $0.attributes.append(.string("more")) },
-        Row("composite element", true) { $0.attributes[1].elements.append(.string("more")) },
-        Row("composite element type", true) { $0.attributes[1].elements[0].type = .float },
-        Row("composite element renaming", false) { $0.attributes[1].elements[0].renamingIdentifier = "z" },
-        Row("order of composite elements", false) { $0.attributes[1].elements.reverse() },
-        Row("order of attributes", false) { $0.attributes.reverse() },
-        Row("default value", false) { $0.attributes[0].defaultValue = "x" },
-        Row("attributeValueClassName", false) { $0.attributes[0].attributeValueClassName = "X" },
-        Row("valueTransformerName", false) { $0.attributes[0].valueTransformerName = "X" },
-        Row("validation", false) { $0.attributes[0].validation.maximumLength = 5 },
-        Row("attribute userInfo", false) { $0.attributes[0].userInfo = ["a": "b"] },
-        Row("attribute renamingIdentifier", false) { $0.attributes[0].renamingIdentifier = "old" },
-        Row("attribute isIndexedBySpotlight", false) { $0.attributes[0].isIndexedBySpotlight = true },
-        Row("allowsCloudEncryption", false) { $0.attributes[0].allowsCloudEncryption = true },
+        Row("transient attribute", isHashed: false) { $0.attributes.append(.string("more").transient()) },
+        Row("type of a transient attribute", isHashed: false) { $0.attributes[2].type = .date },
+        Row("isOptional of a transient attribute", isHashed: false) { $0.attributes[2].isOptional.toggle() },
+        Row("versionHashModifier of a transient attribute", isHashed: false) {
+            $0.attributes[2].versionHashModifier = "2"
+        },
+        Row("name of a transient attribute", isHashed: false) { $0.attributes[2].name = "other" },
+        Row("a transient attribute that is stored now", isHashed: true) { $0.attributes[2].isTransient = false },
+        Row("derivation expression", isHashed: true) { $0.attributes[0].derivationExpression = "now()" },
+        Row("another attribute", isHashed: true) { $0.attributes.append(.string("more")) },
+        Row("composite element", isHashed: true) { $0.attributes[1].elements.append(.string("more")) },
+        Row("composite element type", isHashed: true) { $0.attributes[1].elements[0].type = .float },
+        Row("composite element renaming", isHashed: false) { $0.attributes[1].elements[0].renamingIdentifier = "z" },
+        Row("order of composite elements", isHashed: false) { $0.attributes[1].elements.reverse() },
+        Row("order of attributes", isHashed: false) { $0.attributes.reverse() },
+        Row("default value", isHashed: false) { $0.attributes[0].defaultValue = "x" },
+        Row("attributeValueClassName", isHashed: false) { $0.attributes[0].attributeValueClassName = "X" },
+        Row("valueTransformerName", isHashed: false) { $0.attributes[0].valueTransformerName = "X" },
+        Row("validation", isHashed: false) { $0.attributes[0].validation.maximumLength = 5 },
+        Row("attribute userInfo", isHashed: false) { $0.attributes[0].userInfo = ["a": "b"] },
+        Row("attribute renamingIdentifier", isHashed: false) { $0.attributes[0].renamingIdentifier = "old" },
+        Row("attribute isIndexedBySpotlight", isHashed: false) { $0.attributes[0].isIndexedBySpotlight = true },
+        Row("allowsCloudEncryption", isHashed: false) { $0.attributes[0].allowsCloudEncryption = true },
     ]
 
     static let relationshipRows: [Row] = [
-        Row("relationship name", true) { $0.relationships[0].name = "other" },
-        Row("relationship isOptional", true) { $0.relationships[0].isOptional.toggle() },
-        Row("relationship isTransient", true) { $0.relationships[0].isTransient.toggle() },
-        Row("relationship isOrdered", true) { $0.relationships[0].isOrdered.toggle() },
-        Row("relationship minCount", true) { $0.relationships[0].minCount = 1 },
-        Row("relationship maxCount", true) { $0.relationships[0].maxCount = 5 },
-        Row("relationship versionHashModifier", true) { $0.relationships[0].versionHashModifier = "2" },
-        Row("relationship destination", true) { $0.relationships[0].destinationEntityName = "Main" },
-        Row("another relationship", true) { $0.relationships.append(.toOne("more", to: "Other")) },
-        Row("transient relationship", false) {
+        Row("relationship name", isHashed: true) { $0.relationships[0].name = "other" },
+        Row("relationship isOptional", isHashed: true) { $0.relationships[0].isOptional.toggle() },
+        Row("relationship isTransient", isHashed: true) { $0.relationships[0].isTransient.toggle() },
+        Row("relationship isOrdered", isHashed: true) { $0.relationships[0].isOrdered.toggle() },
+        Row("relationship minCount", isHashed: true) { $0.relationships[0].minCount = 1 },
+        Row("relationship maxCount", isHashed: true) { $0.relationships[0].maxCount = 5 },
+        Row("relationship versionHashModifier", isHashed: true) { $0.relationships[0].versionHashModifier = "2" },
+        Row("relationship destination", isHashed: true) { $0.relationships[0].destinationEntityName = "Main" },
+        Row("another relationship", isHashed: true) { $0.relationships.append(.toOne("more", to: "Other")) },
+        Row("transient relationship", isHashed: false) {
             $0.relationships.append(RelationshipDescription.toOne("more", to: "Other").transient)
         },
-        Row("destination of a transient relationship", false) { $0.relationships[1].destinationEntityName = "Main" },
-        Row("maxCount of a transient relationship", false) { $0.relationships[1].maxCount = 7 },
-        Row("a transient relationship that is stored now", true) { $0.relationships[1].isTransient = false },
-        Row("relationship deleteRule", false) { $0.relationships[0].deleteRule = .cascade },
-        Row("relationship userInfo", false) { $0.relationships[0].userInfo = ["a": "b"] },
-        Row("relationship renamingIdentifier", false) { $0.relationships[0].renamingIdentifier = "old" },
-        Row("relationship isIndexedBySpotlight", false) { $0.relationships[0].isIndexedBySpotlight = true },
+        Row("destination of a transient relationship", isHashed: false) {
+            $0.relationships[1].destinationEntityName = "Main"
+        },
+        Row("maxCount of a transient relationship", isHashed: false) { $0.relationships[1].maxCount = 7 },
+        Row("a transient relationship that is stored now", isHashed: true) { $0.relationships[1].isTransient = false },
+        Row("relationship deleteRule", isHashed: false) { $0.relationships[0].deleteRule = .cascade },
+        Row("relationship userInfo", isHashed: false) { $0.relationships[0].userInfo = ["a": "b"] },
+        Row("relationship renamingIdentifier", isHashed: false) { $0.relationships[0].renamingIdentifier = "old" },
+        Row("relationship isIndexedBySpotlight", isHashed: false) { $0.relationships[0].isIndexedBySpotlight = true },
     ]
 
     static let entityRows: [Row] = [
-        Row("isAbstract", true) { $0.isAbstract.toggle() },
-        Row("entity versionHashModifier", true) { $0.versionHashModifier = "2" },
-        Row("uniqueness constraints", true) { $0.uniquenessConstraints = [["text"]] },
-        Row("superentity", true) { $0.superentityName = "Other" },
-        Row("managedObjectClassName", false) { $0.managedObjectClassName = "X" },
-        Row("entity userInfo", false) { $0.userInfo = ["a": "b"] },
-        Row("entity renamingIdentifier", false) { $0.renamingIdentifier = "old" },
-        Row("fetched properties", false) {
+        Row("isAbstract", isHashed: true) { $0.isAbstract.toggle() },
+        Row("entity versionHashModifier", isHashed: true) { $0.versionHashModifier = "2" },
+        Row("uniqueness constraints", isHashed: true) { $0.uniquenessConstraints = [["text"]] },
+        Row("superentity", isHashed: true) { $0.superentityName = "Other" },
+        Row("managedObjectClassName", isHashed: false) { $0.managedObjectClassName = "X" },
+        Row("entity userInfo", isHashed: false) { $0.userInfo = ["a": "b"] },
+        Row("entity renamingIdentifier", isHashed: false) { $0.renamingIdentifier = "old" },
+        Row("fetched properties", isHashed: false) {
             $0.fetchedProperties = [FetchedPropertyDescription("found", entity: "Other")]
         },
-        Row("fetch indexes", false) { $0.fetchIndexes = [FetchIndexDescription("i", on: "text")] },
-        Row("coreSpotlightDisplayNameExpression", false) { $0.coreSpotlightDisplayNameExpression = "text" },
+        Row("fetch indexes", isHashed: false) { $0.fetchIndexes = [FetchIndexDescription("i", on: "text")] },
+        Row("coreSpotlightDisplayNameExpression", isHashed: false) { $0.coreSpotlightDisplayNameExpression = "text" },
     ]
 
     static func entity() -> EntityDescription {
@@ -107,8 +111,8 @@ struct VersionHashTests {
         try ManagedObjectModel(entities: [entity, EntityDescription("Other")])
     }
 
-    @Test("a setting changes the hash exactly when it decides about stored data", arguments: rows)
-    func row(_ row: Row) throws {
+    @Test("a setting changes the version hash exactly if it affects stored data", arguments: rows)
+    func dependsOnStoredData(_ row: Row) throws {
         var changed = Self.entity()
         row.change(&changed)
         let (old, new) = (try Self.model(Self.entity()), try Self.model(changed))
@@ -120,7 +124,7 @@ struct VersionHashTests {
         #expect(row.testDescription.hasPrefix("order of") == (old == new))
     }
 
-    @Test("the inverse's name changes the hash")
+    @Test("the name of an inverse changes the version hash")
     func inverse() throws {
         func model(_ inverse: String?) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -131,7 +135,7 @@ struct VersionHashTests {
         #expect(try model("a").entity("A")?.versionHash != model(nil).entity("A")?.versionHash)
     }
 
-    @Test("a transient inverse enters no hash, whatever it is called; one that is stored enters")
+    @Test("a transient inverse does not enter the version hash, and a stored one does")
     func transientInverse() throws {
         func model(_ inverse: String?, isTransient: Bool = true) throws -> ManagedObjectModel {
             var back = inverse.map { RelationshipDescription.toOne($0, to: "A", inverse: "b") }
@@ -152,13 +156,13 @@ struct VersionHashTests {
         let stored = try model("a", isTransient: false)
         #expect(stored.entity("A")?.versionHash != plain.entity("A")?.versionHash)
         #expect(stored.entity("B")?.versionHash != plain.entity("B")?.versionHash)
-        // Nothing that is said of `A.b` changes, but how a store keeps it.
+        // The declaration of `A.b` stays the same, but stores keep it in another way.
         let differences = stored.difference(from: try model("a"))
         #expect(differences.filter(\.changesVersionHash).map(\.property) == ["b", "a"])
         #expect(differences.first?.details == ["stored inverse: none → a"])
     }
 
-    @Test("a change of an entity changes what inherits from it, not what it inherits from")
+    @Test("a changed entity changes its version hash and its subentities', not its superentities'")
     func inheritance() throws {
         func model(middle: [AttributeDescription]) throws -> ManagedObjectModel {
             try ManagedObjectModel(entities: [
@@ -172,7 +176,7 @@ struct VersionHashTests {
         #expect(Set(old.entities.map(\.versionHash)).count == 4)
     }
 
-    @Test("texts cannot run into each other")
+    @Test("adjacent texts of a version hash do not run together")
     func framing() throws {
         func hash(_ attributes: AttributeDescription...) throws -> VersionHash? {
             try ManagedObjectModel(entities: [EntityDescription("A", attributes: attributes)]).entity("A")?.versionHash
@@ -187,7 +191,7 @@ struct VersionHashTests {
     /// The worked examples of MODEL-FORMAT.md; programs and mapping documents hold such hashes, so
     /// these must never change.
     @Test(
-        "the recipes are the ones that are written down",
+        "a version hash has the value of the worked example in MODEL-FORMAT.md",
         arguments: [
             (VersionHash.Recipe.v1, 179, "8b04d3f7f66824b3c78906b268c6b868"),
             (VersionHash.Recipe.v2, 177, "7312b0cefd23b7e516b279678b339152"),
@@ -220,7 +224,7 @@ struct VersionHashTests {
         ])
     }
 
-    @Test("a transient attribute changes the first recipe's hash only")
+    @Test("a transient attribute changes version hashes of the first recipe only")
     func transientAttributes() throws {
         let (plain, shown) = (
             try Self.tracks(), try Self.tracks(.boolean("isDownloading", isOptional: false).transient())
@@ -234,7 +238,7 @@ struct VersionHashTests {
         #expect(shown.entities.map(\.layout.fields) == plain.entities.map(\.layout.fields))
     }
 
-    @Test("metadata says which recipe its hashes have")
+    @Test("metadata names the recipe of its version hashes")
     func metadata() throws {
         let model = try Self.tracks(.date("seen").transient())
         let metadata = StoreMetadata(type: "memory", formatVersion: 1, storeUUID: StoreUUID(), model: model)

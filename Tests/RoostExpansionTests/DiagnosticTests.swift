@@ -75,7 +75,7 @@
 
     @Suite("Errors of @Model")
     struct DiagnosticTests {
-        private func check(_ text: String, _ wrong: WrongModel, at byteOffset: Int) throws {
+        private func check(_ text: String, expecting wrong: WrongModel, at byteOffset: Int) throws {
             let parts = text.split(separator: "→", omittingEmptySubsequences: false)
             try #require(parts.count == 2)
             let result = try Compiler.members(parts.joined(), at: byteOffset)
@@ -86,52 +86,66 @@
             #expect(diagnostic.byteOffset == byteOffset + parts[0].utf8.count)
         }
 
-        @Test("an error of a property is at its place", arguments: WrongModel.members)
+        @Test("an error of a @Model property is reported at its place", arguments: WrongModel.members)
         func member(_ wrong: WrongModel) throws {
             // Characters of several bytes before the place.
             try check(
                 "\n@Model final class Album: ManagedObject {\n    // é 𝄞\n    var title: String\n    \(wrong.text)\n}",
-                wrong, at: 37)
+                expecting: wrong, at: 37)
         }
 
-        @Test("a property with an error is left out, and the class has the others")
+        @Test("@Model leaves out a property with an error and describes the others")
         func others() throws {
             let result = try Compiler.members("@Model final class A: ManagedObject { var x = f(); var y: Int16 }")
             #expect(result.diagnostics.count == 1)
             #expect(result.source.contains("\\A.y") && !result.source.contains("\\A.x"))
         }
 
-        @Test("a class with an error of its own has no members")
+        @Test("a @Model class with an error of its own gets no members")
         func noMembers() throws {
             let result = try Compiler.members("@Model final class A { var y: Int16 }")
             #expect(result.diagnostics.count == 1 && result.source == "")
         }
 
-        @Test("an error of a class is at its place", arguments: WrongModel.classes)
-        func type(_ wrong: WrongModel) throws { try check(wrong.text, wrong, at: 5) }
+        @Test("an error of a @Model class is reported at its place", arguments: WrongModel.classes)
+        func type(_ wrong: WrongModel) throws { try check(wrong.text, expecting: wrong, at: 5) }
 
-        @Test("all errors of a class are reported together")
+        @Test("all errors of a @Model class are reported together")
         func list() throws {
             let result = try Compiler.members("@Model class A { var x = f(); var context: Int16!; var y: Cover }")
             #expect(result.diagnostics.count == 5)
         }
 
-        @Test("attributes of properties are refused outside a model class")
-        func misplaced() throws {
-            for (macro, attribute) in [("PropertyMacro", "@Attribute"), ("PropertiesMacro", "@Unique")] {
-                for (context, count) in [("@Model final class A: ManagedObject {}", 0), ("final class A {}", 1)] {
-                    var compiler = Compiler()
-                    let result = try compiler.expand(
-                        "peer", of: macro,
-                        [
-                            "attributeSyntax": Compiler.source("\n  \(attribute)", at: 5),
-                            "declSyntax": Compiler.source("\n  \(attribute) var x: Int16", at: 5),
-                            "lexicalContext": .array([JSONNode(Compiler.source(context))]),
-                        ])
-                    #expect(result.diagnostics.count == count)
-                    #expect(result.diagnostics.allSatisfy { $0.byteOffset == 8 && $0.message.contains("@Model class") })
-                }
-            }
+        /// Returns the errors of an attribute of a property in a class.
+        private func diagnostics(
+            _ macro: String, attribute: String, in context: String
+        ) throws -> [MacroDiagnostic] {
+            var compiler = Compiler()
+            return try compiler.expand(
+                "peer", of: macro,
+                [
+                    "attributeSyntax": Compiler.source("\n  \(attribute)", at: 5),
+                    "declSyntax": Compiler.source("\n  \(attribute) var x: Int16", at: 5),
+                    "lexicalContext": .array([JSONNode(Compiler.source(context))]),
+                ]
+            ).diagnostics
+        }
+
+        @Test(
+            "attributes of properties are accepted in a @Model class",
+            arguments: [("PropertyMacro", "@Attribute"), ("PropertiesMacro", "@Unique")])
+        func placed(macro: String, attribute: String) throws {
+            let found = try diagnostics(macro, attribute: attribute, in: "@Model final class A: ManagedObject {}")
+            #expect(found == [])
+        }
+
+        @Test(
+            "attributes of properties are refused outside a @Model class",
+            arguments: [("PropertyMacro", "@Attribute"), ("PropertiesMacro", "@Unique")])
+        func misplaced(macro: String, attribute: String) throws {
+            let found = try diagnostics(macro, attribute: attribute, in: "final class A {}")
+            #expect(found.count == 1)
+            #expect(found.allSatisfy { $0.byteOffset == 8 && $0.message.contains("@Model class") })
         }
     }
 #endif

@@ -46,7 +46,7 @@
             }
             """##
 
-        @Test("a class gets a description with each property, and no other variable")
+        @Test("@Model describes each property of the model, and no other variable")
         func members() throws {
             let result = try Compiler.members(Self.source)
             #expect(result.diagnostics == [])
@@ -90,7 +90,7 @@
                     """##)
         }
 
-        @Test("a class with a superclass overrides, and continues its slots")
+        @Test("@Model on a subclass overrides members and continues the superclass's slots")
         func subclass() throws {
             let text = "@Model(isAbstract: true) open class Band: Artist { var size: Int32? }"
             let result = try Compiler.members(text)
@@ -141,22 +141,24 @@
             ).source
         }
 
-        @Test("only properties of the model get accessors, by their positions")
+        @Test("a property of the model gets accessors by its position")
         func attributes() throws {
             #expect(try attribute(" var rating: Double?", in: Self.source) == "@_ModelProperty(slot: 2)")
             #expect(try attribute("var kind: Kind = .studio", in: Self.source) == "@_ModelProperty(slot: 9)")
-            for other in [
+        }
+
+        @Test(
+            "a member that is not in the model gets no accessors",
+            arguments: [
                 "var computed: Int { get { let x = [1: \"}\"]; var y = 2; return x.count + y } set {} }",
                 "func method(_ value: Int = 3)", "static var year: Int = 3", "let no5 = 5",
                 "@Transient var cache: [Int: () -> Void] = [1: { var no6 = 1; _ = no6 }]",
                 "enum Kind: String { case studio; var no8: Int { 8 } }", "init() {}",
-            ] {
-                #expect(try attribute(other, in: Self.source) == "")
-            }
-        }
+            ])
+        func otherMember(_ text: String) throws { #expect(try attribute(text, in: Self.source) == "") }
 
         @Test(
-            "accessors are those of the type",
+            "the accessors of a property call the functions of its type",
             arguments: [
                 ("var x: Int16", "int16(slot: 3)", "setInt16(newValue, slot: 3)"),
                 ("var x: String?", "optionalText(slot: 3)", "setOptionalText(newValue, slot: 3)"),
@@ -184,7 +186,7 @@
             #expect(code == "{\n    get { \(getter) }\n" + (setter.map { "    set { \($0) }\n" } ?? "") + "}")
         }
 
-        @Test("accessors of a subclass add the slots of its superclass")
+        @Test("accessors in a subclass add the slots of its superclass")
         func laterAccessors() throws {
             var compiler = Compiler()
             let code = try compiler.expand(

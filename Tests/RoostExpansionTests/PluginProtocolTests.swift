@@ -11,7 +11,7 @@
             "declSyntax": Compiler.source("\n@Model final class Album: ManagedObject {}", at: 20),
         ]
 
-        @Test("the question about capabilities is answered with the version", arguments: [7, 8, 100])
+        @Test("the macro answers a capability message with protocol version 7", arguments: [7, 8, 100])
         func capability(version: Int) throws {
             var compiler = Compiler(version: nil)
             let answer = try compiler.send(#"{"getCapability":{"capability":{"protocolVersion":\#(version)}}}"#)
@@ -19,7 +19,7 @@
             #expect(try compiler.expand("member", declaration).diagnostics == [])
         }
 
-        @Test("a compiler with an older version is refused at the attribute", arguments: [nil, 1, 6])
+        @Test("a compiler with an older plugin protocol gets an error at the attribute", arguments: [nil, 1, 6])
         func olderVersion(version: Int?) throws {
             var compiler = Compiler(version: version)
             let result = try compiler.expand("member", declaration)
@@ -30,7 +30,7 @@
             #expect(diagnostic.fileName == "Models.swift" && diagnostic.byteOffset == 20)
         }
 
-        @Test("an old compiler sends no capability, and is refused")
+        @Test("a compiler that sends no protocol version gets an error")
         func noCapability() throws {
             var compiler = Compiler(version: nil)
             #expect(try compiler.send(#"{"getCapability":{}}"#)["getCapabilityResult"] != nil)
@@ -38,7 +38,7 @@
         }
 
         @Test(
-            "a message that is not known is an error, and the conversation continues",
+            "an unknown message of the compiler is an error, and the conversation continues",
             arguments: [
                 "", "{", "[]", "{}", "7", "\u{0}", #"{"loadPluginLibrary":{}}"#, #"{"expandFreestandingMacro":{}}"#,
                 #"{"expandAttachedMacro":[]}"#, #"{"expandAttachedMacro":{"macroRole":"body"}}"#,
@@ -53,14 +53,14 @@
             #expect(try compiler.expand("member", declaration).source.contains("modelDescription"))
         }
 
-        @Test("an unknown macro is an error")
+        @Test("an unknown macro name is an error that names it")
         func unknownMacro() throws {
             var compiler = Compiler()
             let result = try compiler.expand("peer", of: "OtherMacro", declaration)
             #expect(result.diagnostics.map(\.message) == ["'OtherMacro' is not a macro of this version of Roost."])
         }
 
-        @Test("a subclass gets no second conformance")
+        @Test("@Model adds a conformance only if the compiler asks for one")
         func conformance() throws {
             var compiler = Compiler()
             var parts = declaration
@@ -71,7 +71,7 @@
                 try compiler.expand("extension", parts).source == "nonisolated extension Music.Album: ModelClass {}")
         }
 
-        @Test("a class that is cut off anywhere gives an answer")
+        @Test("a @Model class that is cut off anywhere gets an answer")
         func truncated() throws {
             let bytes = Array(ExpansionTests.source.utf8)
             for count in stride(from: 0, to: bytes.count, by: 9) {
@@ -81,13 +81,13 @@
             }
         }
 
-        @Test("deep nesting gives an answer")
-        func nesting() throws {
-            for text in ["(", "[", "{", "/*", "\"\\(", "<", "#if\n", "@a(", "\"\"\"\n\\("] {
-                let nested = String(repeating: text, count: 20_000)
-                _ = try Compiler.members("@Model final class Album: ManagedObject { var x: Int = \(nested)")
-                _ = try Compiler.members("@Model \(nested)")
-            }
+        @Test(
+            "deeply nested source code gets an answer",
+            arguments: ["(", "[", "{", "/*", "\"\\(", "<", "#if\n", "@a(", "\"\"\"\n\\("])
+        func nesting(_ text: String) throws {
+            let nested = String(repeating: text, count: 20_000)
+            _ = try Compiler.members("@Model final class Album: ManagedObject { var x: Int = \(nested)")
+            _ = try Compiler.members("@Model \(nested)")
         }
     }
 #endif

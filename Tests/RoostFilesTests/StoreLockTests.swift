@@ -113,7 +113,7 @@ struct StoreLockTests {
     func requesting() throws {
         let path = try directory.get().file("store")
         let shared = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
-        let file = try LockFile(forStoreAt: path, .store, isWritable: false)
+        let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
         #expect(code { _ = try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 0.01) } == .busy)
         #expect(!file.isWaitedFor)
         let waiting = Background { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
@@ -134,7 +134,7 @@ struct StoreLockTests {
     func cancelled() async throws {
         let path = try directory.get().file("store")
         let held = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: 0)
-        let file = try LockFile(forStoreAt: path, .store, isWritable: false)
+        let file = try LockFile(forStoreAt: path, region: .store, isWritable: false)
         let waiting = Task.detached { try StoreLock.acquire(forStoreAt: path, mode: .exclusive, timeoutSeconds: 600) }
         // On a thread of its own: those of tasks may all be waiting.
         let cancelling = Background {

@@ -10,6 +10,20 @@ import Testing
 @Suite("Child contexts under attack")
 @MainActor
 struct ChildAttackTests {
+    /// A reference that a test releases.
+    enum Owner: Sendable {
+        case parent, child, undo, object
+
+        /// The orders in which the test releases them.
+        static let orders: [[Owner]] = [
+            [.parent, .child, .undo, .object], [.object, .undo, .child, .parent], [.child, .parent, .object, .undo],
+            [.undo, .object, .parent, .child], [.child, .object, .undo, .parent], [.undo, .child, .object, .parent],
+        ]
+    }
+
+    /// The ways in which a parent can drop what its child saved.
+    enum Withdrawal: CaseIterable, Sendable { case rollback, reset, undo }
+
     private func makeParent() throws -> (StoreMeter, PersistentContainer, ManagedObjectContext, Album) {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -26,7 +40,7 @@ struct ChildAttackTests {
     }
 
     /// Lets a save of a child fail after it changed the parent.
-    private func failSave(_ control: StoreMeter, _ parent: ManagedObjectContext, _ album: Album) throws {
+    private func failSave(_ control: StoreMeter, parent: ManagedObjectContext, album: Album) throws {
         // The parent has all rows, so that only its delete rules read.
         let tracks = Array(album.tracks)
         #expect(tracks.allSatisfy { $0.title != nil })
@@ -45,7 +59,7 @@ struct ChildAttackTests {
         #expect(child.hasChanges)
     }
 
-    @Test("A save that fails halfway takes back only its own changes if the parent's stack is disabled")
+    @Test("a failed save of a child takes back only its changes if undo is disabled")
     func disabledStack() throws {
         let (control, _, parent, album) = try makeParent()
         let undo = UndoStack()
@@ -54,7 +68,7 @@ struct ChildAttackTests {
         track.title = "changed"
         parent.processPendingChanges()
         undo.disable()
-        try failSave(control, parent, album)
+        try failSave(control, parent: parent, album: album)
         #expect(track.title == "changed" && !album.isDeleted && parent.insertedObjects.isEmpty)
         #expect(!undo.isEnabled && undo.depth == 1 && !undo.canRedo)
         undo.enable()
@@ -62,7 +76,7 @@ struct ChildAttackTests {
         #expect(track.title == "one" && !parent.hasChanges)
     }
 
-    @Test("A save that fails halfway leaves the parent's open group and steps to redo")
+    @Test("a failed save of a child keeps the parent's open group and redo steps")
     func openGroup() throws {
         let (control, _, parent, album) = try makeParent()
         let undo = UndoStack()
@@ -70,20 +84,20 @@ struct ChildAttackTests {
         let track = album.tracks[0]
         undo.beginGroup("outer")
         track.title = "changed"
-        try failSave(control, parent, album)
+        try failSave(control, parent: parent, album: album)
         #expect(track.title == "changed" && !album.isDeleted && parent.insertedObjects.isEmpty)
         track.seconds = 7
         undo.endGroup()
         #expect(undo.depth == 1 && undo.undoName == "outer")
         undo.undo()
         #expect(track.title == "one" && track.seconds == nil && undo.redoName == "outer")
-        try failSave(control, parent, album)
+        try failSave(control, parent: parent, album: album)
         #expect(undo.redoName == "outer")
         undo.redo()
         #expect(track.title == "changed" && track.seconds == 7)
     }
 
-    @Test("A save of a child in a group of the parent is part of the group")
+    @Test("a save of a child inside an undo group of the parent joins the group")
     func inGroup() throws {
         let (_, _, parent, album) = try makeParent()
         let undo = UndoStack()
@@ -100,7 +114,7 @@ struct ChildAttackTests {
         #expect(album.title == "Blue" && album.year == 1 && !parent.hasChanges)
     }
 
-    @Test("A save of a child while the parent's stack is disabled cannot be undone")
+    @Test("a save of a child cannot be undone if the parent's undo was disabled")
     func whileDisabled() throws {
         let (_, _, parent, album) = try makeParent()
         let undo = UndoStack()
@@ -117,7 +131,7 @@ struct ChildAttackTests {
         #expect(album.title == "x" && album.year == 1)
     }
 
-    @Test("An object that a child inserts again is new in the parent, too, even if that has a fault for it")
+    @Test("an object that a child inserts again is also new in its parent")
     func insertedAgain() throws {
         let (_, container, parent, album) = try makeParent()
         let child = parent.makeChild()
@@ -140,7 +154,7 @@ struct ChildAttackTests {
         _ = fault
     }
 
-    @Test("A transformable attribute shows what a child saved")
+    @Test("a transformable attribute of the parent shows what a child saved")
     func transformable() throws {
         let container = try PersistentContainer(.memory, model: try Note.model(), types: [Note.self])
         let parent = container.makeContext()
@@ -157,7 +171,7 @@ struct ChildAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.tags) == [["b"]])
     }
 
-    @Test("A reference of a child to what the parent deleted meanwhile is null in the parent")
+    @Test("a child's reference to an object that the parent deleted is null after the save")
     func deletedDestination() throws {
         let (_, container, parent, album) = try makeParent()
         let artist: Artist = try parent.insert()
@@ -176,29 +190,36 @@ struct ChildAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Artist>()).map { $0["favorite"] } == [.null, .null])
     }
 
-    @Test("An observer of the parent can undo the save of a child, or save another child")
-    func observers() throws {
+    @Test("an observer of the parent can undo the save of a child")
+    func undoInObserver() throws {
+        let (_, _, parent, album) = try makeParent()
+        let undo = UndoStack()
+        parent.undo = undo
+        let child = parent.makeChild()
+        let copy = try #require(child.object(album.id))
+        let token = parent.observe { _ in if album.title == "bad" { undo.undo() } }
+        copy.title = "bad"
+        try withExtendedLifetime(token) { try child.save() }
+        #expect(album.title == "Blue" && !parent.hasChanges && !undo.canUndo && undo.canRedo)
+    }
+
+    @Test("an observer of the parent can save another child during the save of a child")
+    func saveInObserver() throws {
         let (_, _, parent, album) = try makeParent()
         let undo = UndoStack()
         parent.undo = undo
         let (child, second) = (parent.makeChild(), parent.makeChild())
         try #require(second.object(album.id)).year = 9
         let copy = try #require(child.object(album.id))
-        var token: ObservationToken? = parent.observe { _ in if album.title == "bad" { undo.undo() } }
-        copy.title = "bad"
-        try child.save()
-        #expect(album.title == "Blue" && !parent.hasChanges && !undo.canUndo && undo.canRedo)
-        token = parent.observe { _ in if second.hasChanges { try? second.save() } }
+        let token = parent.observe { _ in if second.hasChanges { try? second.save() } }
         copy.title = "good"
-        try child.save()
+        try withExtendedLifetime(token) { try child.save() }
         #expect(album.title == "good" && album.year == 9)
         while undo.canUndo { undo.undo() }
         #expect(album.title == "Blue" && album.year == 1 && !parent.hasChanges)
-        _ = token
-        token = nil
     }
 
-    @Test("Temporary keys become final in children of children, and in their steps")
+    @Test("temporary keys become final in grandchildren and in their undo steps")
     func temporaryKeys() throws {
         let (control, container, parent, album) = try makeParent()
         control.setReservesKeys(false)
@@ -237,8 +258,8 @@ struct ChildAttackTests {
         #expect(try fresh.fetch(Fetch<Track>()).count == 2)
     }
 
-    @Test("A child, its objects and its stack can end in any order", arguments: 0..<6)
-    func ends(order: Int) throws {
+    @Test("a child, its parent, its objects and its undo stack can end in any order", arguments: Owner.orders)
+    func ends(order: [Owner]) throws {
         let (_, container, first, original) = try makeParent()
         var parent: ManagedObjectContext? = first
         let id = original.id
@@ -250,13 +271,12 @@ struct ChildAttackTests {
         copy?.tracks.move(from: 1, to: 0)
         child?.processPendingChanges()
         undo?.undo()
-        let orders = [[0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2], [2, 3, 0, 1], [1, 3, 2, 0], [2, 1, 3, 0]]
-        for part in orders[order] {
-            switch part {
-            case 0: parent = nil
-            case 1: child = nil
-            case 2: undo = nil
-            default: copy = nil
+        for owner in order {
+            switch owner {
+            case .parent: parent = nil
+            case .child: child = nil
+            case .undo: undo = nil
+            case .object: copy = nil
             }
             undo?.redo()
             undo?.undo()
@@ -267,8 +287,8 @@ struct ChildAttackTests {
         _ = parent
     }
 
-    @Test("A child cannot bring back what its parent rolled back, reset or undid", arguments: 0..<3)
-    func rolledBack(how: Int) throws {
+    @Test("a child cannot save an object that its parent rolled back, reset or undid", arguments: Withdrawal.allCases)
+    func rolledBack(by withdrawal: Withdrawal) throws {
         let (_, _, parent, _) = try makeParent()
         let undo = UndoStack()
         parent.undo = undo
@@ -277,15 +297,15 @@ struct ChildAttackTests {
         new.title = "new"
         try child.save()
         #expect(parent.insertedObjects.count == 1)
-        switch how {
-        case 0: parent.rollback()
-        case 1: parent.reset()
-        default: undo.undo()
+        switch withdrawal {
+        case .rollback: parent.rollback()
+        case .reset: parent.reset()
+        case .undo: undo.undo()
         }
         new.title = "newer"
         #expect { try child.save() } throws: { ($0 as? StoreError)?.missingObjects == [new.objectID] }
         #expect(!parent.hasChanges)
-        if how == 2 {
+        if withdrawal == .undo {
             undo.redo()
             try child.save()
             #expect(parent.insertedObjects.map { $0["title"] } == [.string("newer")])

@@ -7,7 +7,7 @@ import Testing
 @MainActor
 struct ChildTests {
     private func makeParent() throws -> (PersistentContainer, ManagedObjectContext, Album) {
-        let container = try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        let container = try Music.container()
         let parent = container.makeContext("parent")
         let artist: Artist = try parent.insert()
         artist.name = "Joni"
@@ -22,7 +22,7 @@ struct ChildTests {
         return (container, parent, album)
     }
 
-    @Test("pass their changes to the parent, and not to the store")
+    @Test("a child context saves into its parent; the store changes when the parent saves")
     func oneLevel() throws {
         let (container, parent, album) = try makeParent()
         let child = parent.makeChild("edit")
@@ -53,7 +53,7 @@ struct ChildTests {
         #expect(saved.tracks.map(\.title) == ["four", "one", "three"])
     }
 
-    @Test("show unsaved changes of the parent, with their own on top")
+    @Test("a child context fetches its parent's unsaved changes, with its own on top")
     func seesParent() throws {
         let (_, parent, album) = try makeParent()
         album.title = "changed"
@@ -70,6 +70,15 @@ struct ChildTests {
         #expect(try child.count(FetchRequest("Album", where: "title == 'changed'")) == 0)
         #expect(try child.count(FetchRequest("Album", where: "title == 'mine'")) == 1)
         #expect(album.title == "changed")
+    }
+
+    @Test("a grandchild context saves into its parent, and not into the grandparent")
+    func grandchild() throws {
+        let (_, parent, album) = try makeParent()
+        album.title = "changed"
+        let child = parent.makeChild()
+        let copy = try #require(child.object(album.id))
+        copy.title = "mine"
         let grandchild = child.makeChild()
         #expect(try grandchild.count(FetchRequest("Album", where: "artist.name == 'Joni' AND title == 'mine'")) == 1)
         try #require(grandchild.object(copy.id)).title = "ours"
@@ -77,7 +86,7 @@ struct ChildTests {
         #expect(copy.title == "ours" && album.title == "changed")
     }
 
-    @Test("leave nothing if they are not saved, and are one undo step if they are")
+    @Test("a child context that is not saved leaves its parent unchanged")
     func discard() throws {
         let (_, parent, album) = try makeParent()
         do {
@@ -86,6 +95,11 @@ struct ChildTests {
             child.processPendingChanges()
         }
         #expect(album.title == "Blue" && !parent.hasChanges)
+    }
+
+    @Test("a child context's save is one undo step of its parent")
+    func undoOfSave() throws {
+        let (_, parent, album) = try makeParent()
         let undo = UndoStack()
         parent.undo = undo
         let child = parent.makeChild("Edit")
@@ -102,7 +116,7 @@ struct ChildTests {
         #expect(album.title == "a" && album.tracks.map(\.title) == ["three", "one"])
     }
 
-    @Test("are checked before the parent changes")
+    @Test("a child's save that fails validation changes nothing in the parent")
     func validation() throws {
         let (_, parent, album) = try makeParent()
         let child = parent.makeChild()
@@ -116,7 +130,7 @@ struct ChildTests {
         #expect(album.title == "a" && parent.insertedObjects.count == 1)
     }
 
-    @Test("cannot change what the parent deleted")
+    @Test("a child's save of an object that the parent deleted throws and names it")
     func deletedThere() throws {
         let (_, parent, album) = try makeParent()
         let child = parent.makeChild()
@@ -131,7 +145,7 @@ struct ChildTests {
         #expect(try child.count(FetchRequest("Album")) == 0)
     }
 
-    @Test("follow the parent if they merge automatically")
+    @Test("a child that merges automatically shows its parent's changes after each event")
     func following() throws {
         let (_, parent, album) = try makeParent()
         let child = parent.makeChild()

@@ -45,7 +45,7 @@ final class ConflictHistory {
 
     var lane: Lane { lanes[active] }
 
-    init(_ container: PersistentContainer, _ control: StoreMeter) {
+    init(_ container: PersistentContainer, control: StoreMeter) {
         (self.container, self.control) = (container, control)
         let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
         self.lanes = lanes
@@ -76,7 +76,8 @@ final class ConflictHistory {
         case Step.changeCount + 9: try rollBack(lane)
         case Step.changeCount + 10: reset(lane)
         case Step.changeCount + 11, Step.changeCount + 12:
-            try await failCommit(PlainPolicy.allCases[step.c % PlainPolicy.allCases.count], step.a % 3 == 0)
+            try await failCommit(
+                PlainPolicy.allCases[step.c % PlainPolicy.allCases.count], inBackground: step.a % 3 == 0)
         case Step.changeCount + 13: try failRead(step)
         case Step.changeCount + 14: try failFetch(step)
         default: try failDelete(step)
@@ -96,7 +97,8 @@ final class ConflictHistory {
             if count != found.count { problems.append("the count of \(entity) is \(count), not \(found.count)") }
             var wanted = Set(saved.ids(entity)).filter { base.rows[$0] == nil || mine.rows[$0] != nil }
             wanted.formUnion(mine.rows.keys.filter { mine.rows[$0]?.entity == entity && base.rows[$0] == nil })
-            // An object that was changed here and deleted there is neither in the store nor deleted here.
+            // An object that was changed here and deleted there is neither in the store nor deleted
+            // here.
             let open = mine.rows.keys.filter { saved.nodes[$0] == nil && base.rows[$0] != nil }
             if Set(found).subtracting(open) != wanted.subtracting(open) {
                 problems.append("\(entity): fetched \(found), not \(wanted); pending are \(pending(context))")
@@ -111,11 +113,11 @@ final class ConflictHistory {
     private func fill() throws {
         let context = container.makeContext()
         for number in [0, 0, 0, 1, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4] {
-            try Step(kind: 0, a: number, b: 1, c: 0).change(context, &saved)
+            try Step(kind: 0, a: number, b: 1, c: 0).change(context, and: &saved)
         }
         for number in 0..<4 {
             for kind in [5, 9, 11, 13, 17, 18] {
-                try Step(kind: kind, a: number, b: number + 1, c: 1).change(context, &saved)
+                try Step(kind: kind, a: number, b: number + 1, c: 1).change(context, and: &saved)
             }
         }
         try context.save()
@@ -133,7 +135,7 @@ final class ConflictHistory {
     private func change(_ step: Step) throws {
         let lane = lane
         let before = lane.current
-        try step.change(lane.context, &lane.current, sharesTitles: true, endsEvents: true)
+        try step.change(lane.context, and: &lane.current, sharesTitles: true, endsEvents: true)
         let gone = before.nodes.keys.filter { lane.current.nodes[$0] == nil }
         if saved.nodes.contains(where: { id, node in
             before.nodes[id] == nil && lane.base.nodes[id] == nil
@@ -211,7 +213,7 @@ final class ConflictHistory {
         let problems = shown.inconsistencies + merge.differences(from: PlainContent(shown))
         guard problems.isEmpty else {
             throw Problem(
-                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))"
+                "after a merge: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine: mine, stored: stored))"
             )
         }
         lane.current = shown
@@ -224,14 +226,14 @@ final class ConflictHistory {
     /// Whether a failed save left the same objects pending.
     ///
     /// It can give tracks a place, and drop deleted objects that another context deleted too.
-    private func isPending(_ before: [Set<ObjectID>], _ context: ManagedObjectContext) -> Bool {
+    private func isPending(_ before: [Set<ObjectID>], in context: ManagedObjectContext) -> Bool {
         let now = pending(context)
         return now[0] == before[0] && now[2].isSubset(of: before[2])
             && before[2].subtracting(now[2]).allSatisfy { saved.nodes[$0] == nil } && now[1].isSuperset(of: before[1])
             && now[1].subtracting(before[1]).allSatisfy { $0.entity == "Track" }
     }
 
-    private func commit(_ context: ManagedObjectContext, _ inBackground: Bool) async -> StoreError? {
+    private func commit(_ context: ManagedObjectContext, inBackground: Bool) async -> StoreError? {
         do throws(StoreError) {
             if inBackground { try await context.saveInBackground() } else { try context.save() }
             return nil
@@ -243,6 +245,21 @@ final class ConflictHistory {
         guard problems.isEmpty else {
             throw Problem("\(text) wrote something: \(problems.prefix(6).joined(separator: "; "))")
         }
+    }
+
+    /// A save, with what it must do by the rules.
+    private struct Save {
+        let text: String
+        let policy: PlainPolicy
+        let merge: PlainMerge
+        let base: PlainContent
+        let mine: PlainContent
+        let stored: PlainContent
+        /// The pending objects before the save.
+        let pending: [Set<ObjectID>]
+
+        /// The changes of both sides, for messages.
+        var report: String { PlainMerge.report(base, mine: mine, stored: stored) }
     }
 
     private func save(_ policy: PlainPolicy, inBackground: Bool, refreshes: Bool) async throws {
@@ -264,52 +281,19 @@ final class ConflictHistory {
                 && !(lane.kept[id]?.isFault ?? true) && lane.kept[id]?.version != version(of: id, reader)
         }
         context.mergePolicy = policy.policy
-        let before = pending(context)
-        let text = "a save with \(policy)\(inBackground ? " in the background" : "")"
-        if let error = await commit(context, inBackground) {
-            outcomes["\(policy): \(error.code)", default: 0] += 1
-            guard merge.codes.contains(error.code) else {
-                throw Problem("\(text) failed: \(error)\n\(PlainMerge.report(base, mine, stored))")
-            }
-            try expectUnchangedStore(text)
-            if policy.fails || !merge.isResolved {
-                guard isPending(before, context) else {
-                    throw Problem("after \(text) other objects are pending: \(pending(context)), not \(before)")
-                }
-                // Places that others gave are merged without a policy, and lists are read again with them.
-                if policy.fails || base == stored { return try check("after \(text) that failed") }
-            }
-            // Some conflicts may be resolved by now.
-            return try rollBack(lane)
-        }
+        let save = Save(
+            text: "a save with \(policy)\(inBackground ? " in the background" : "")", policy: policy,
+            merge: merge, base: base, mine: mine, stored: stored, pending: pending(context))
+        if let error = await commit(context, inBackground: inBackground) { return try check(save, failedWith: error) }
         outcomes["\(policy): \(merge.isResolved ? "resolved" : "saved")", default: 0] += 1
-        guard merge.codes.isEmpty || merge.isOpen else {
-            throw Problem(
-                "\(text) did not fail, but must with one of \(merge.codes)\n\(PlainMerge.report(base, mine, stored))")
-        }
-        guard !context.hasChanges else {
-            throw Problem(
-                "after \(text), changes are pending: \(context.registeredObjects.filter(\.hasChanges))\n\(PlainMerge.report(base, mine, stored))"
-            )
-        }
-        let fresh = container.makeContext()
-        let actual = try PlainGraph(reading: fresh)
-        let problems =
-            try actual.inconsistencies + actual.wrongDerivations(in: fresh)
-            + PlainContent(actual).sharing.map { "\($0) have one title" }
-            + merge.differences(from: PlainContent(actual))
-        guard problems.isEmpty else {
-            throw Problem(
-                "after \(text), in the store: \(problems.prefix(6).joined(separator: "; "))\n\(PlainMerge.report(base, mine, stored))"
-            )
-        }
+        let actual = try contentAfter(save)
         // A save that changes the albums of an artist reads its row.
-        let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, stored) }
+        let isStale = actual.ids("Artist").contains { !base.hasEqualRow($0, in: stored) }
         saved = actual
         lane.hasStrangers = false
         if policy.isMine, !merge.ghosts.isEmpty {
-            // An object that is inserted again has version 1, as it can have in contexts that read it before: stores
-            // cannot see these conflicts.
+            // An object that is inserted again has version 1, as it can have in contexts that read
+            // it before: stores cannot see these conflicts.
             for other in lanes where other !== lane { reset(other) }
         }
         if context.mergesChangesAutomatically {
@@ -326,13 +310,59 @@ final class ConflictHistory {
         }
     }
 
+    /// Checks what a failed save left.
+    private func check(_ save: Save, failedWith error: StoreError) throws {
+        let context = lane.context
+        outcomes["\(save.policy): \(error.code)", default: 0] += 1
+        guard save.merge.codes.contains(error.code) else {
+            throw Problem("\(save.text) failed: \(error)\n\(save.report)")
+        }
+        try expectUnchangedStore(save.text)
+        if save.policy.fails || !save.merge.isResolved {
+            guard isPending(save.pending, in: context) else {
+                throw Problem(
+                    "after \(save.text) other objects are pending: \(pending(context)), not \(save.pending)")
+            }
+            // Places that others gave are merged without a policy, and lists are read again with
+            // them.
+            if save.policy.fails || save.base == save.stored {
+                return try check("after \(save.text) that failed")
+            }
+        }
+        // Some conflicts may be resolved by now.
+        try rollBack(lane)
+    }
+
+    /// Reads the store after a save that succeeded, and checks it.
+    private func contentAfter(_ save: Save) throws -> PlainGraph {
+        let context = lane.context
+        guard save.merge.codes.isEmpty || save.merge.isOpen else {
+            throw Problem("\(save.text) did not fail, but must with one of \(save.merge.codes)\n\(save.report)")
+        }
+        guard !context.hasChanges else {
+            let changed = context.registeredObjects.filter(\.hasChanges)
+            throw Problem("after \(save.text), changes are pending: \(changed)\n\(save.report)")
+        }
+        let fresh = container.makeContext()
+        let actual = try PlainGraph(reading: fresh)
+        let problems =
+            try actual.inconsistencies + actual.wrongDerivations(in: fresh)
+            + PlainContent(actual).sharing.map { "\($0) have one title" }
+            + save.merge.differences(from: PlainContent(actual))
+        guard problems.isEmpty else {
+            throw Problem(
+                "after \(save.text), in the store: \(problems.prefix(6).joined(separator: "; "))\n\(save.report)")
+        }
+        return actual
+    }
+
     private func version(of id: ObjectID, _ context: ManagedObjectContext) -> UInt32? {
         let object = context.object(with: id)
         _ = object[PlainGraph.names("\(id.entity)").0]
         return object.version
     }
 
-    private func failCommit(_ policy: PlainPolicy, _ inBackground: Bool) async throws {
+    private func failCommit(_ policy: PlainPolicy, inBackground: Bool) async throws {
         let context = lane.context
         context.processPendingChanges()
         let merge = PlainMerge(
@@ -341,7 +371,7 @@ final class ConflictHistory {
         context.mergePolicy = policy.policy
         let before = pending(context)
         control.failNextCommit()
-        let error = await commit(context, inBackground)
+        let error = await commit(context, inBackground: inBackground)
         let failed = control.endCommitFailure()
         guard failed else {
             guard error == nil, !merge.hasChanges || lane.hasStrangers else {
@@ -352,13 +382,13 @@ final class ConflictHistory {
         outcomes["failed commit", default: 0] += 1
         guard error?.code == StoreMeter.error.code else { throw Problem("a failed commit gave \(error as Any)") }
         try expectUnchangedStore("a failed commit")
-        guard isPending(before, context) else {
+        guard isPending(before, in: context) else {
             throw Problem("after a failed commit other objects are pending: \(pending(context)), not \(before)")
         }
     }
 
     /// Returns an object without changes, as a fault that knows nothing.
-    private func unreadObject(_ step: Step, _ entities: [String]) throws -> ManagedObject? {
+    private func unreadObject(_ step: Step, of entities: [String]) throws -> ManagedObject? {
         let lane = lane
         // What is read again must be what it was.
         guard lane.base == saved, let id = lane.base.pick(entities[step.b % entities.count], step.a),
@@ -373,7 +403,7 @@ final class ConflictHistory {
 
     private func failRead(_ step: Step) throws {
         let context = lane.context
-        guard let object = try unreadObject(step, PlainGraph.entities) else { return }
+        guard let object = try unreadObject(step, of: PlainGraph.entities) else { return }
         let before = pending(context)
         control.failNextRead()
         let value = object[PlainGraph.names("\(object.objectID.entity)").0]
@@ -395,7 +425,7 @@ final class ConflictHistory {
             }
         }
         try expectUnchangedStore("a save after a failed read")
-        guard isPending(before, context) else { throw Problem("after a failed read other objects are pending") }
+        guard isPending(before, in: context) else { throw Problem("after a failed read other objects are pending") }
     }
 
     private func failFetch(_ step: Step) throws {
@@ -414,7 +444,7 @@ final class ConflictHistory {
     /// Deletes an object, and does not let the context read what its delete rules need.
     private func failDelete(_ step: Step) throws {
         let lane = lane
-        guard let object = try unreadObject(step, ["Artist", "Album", "Track", "Passport"]) else { return }
+        guard let object = try unreadObject(step, of: ["Artist", "Album", "Track", "Passport"]) else { return }
         let id = object.objectID
         // The row is what is read first.
         if step.c % 2 == 0 { _ = object[PlainGraph.names("\(id.entity)").0] }
@@ -446,7 +476,7 @@ final class ConflictHistory {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = ConflictHistory(container, control)
+        let history = ConflictHistory(container, control: control)
         try history.fill()
         defer { outcomes?.add(history.outcomes) }
         for (index, step) in steps.enumerated() {

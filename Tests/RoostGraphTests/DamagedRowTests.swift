@@ -4,7 +4,7 @@ import RoostGraph
 import Testing
 
 /// Flipped bits in a store's file, below a context.
-@Suite("A damaged row")
+@Suite("Damaged rows")
 struct DamagedRowTests {
     /// The ways in which a context gets a row.
     enum Way: CaseIterable, Sendable {
@@ -38,9 +38,9 @@ struct DamagedRowTests {
     }
 
     @Test(
-        "is an error however a context gets it, and a save does not write it back", arguments: ["sqlite", "lmdb"],
+        "a damaged row is an error however a context reads it, and is not saved", arguments: ["sqlite", "lmdb"],
         Way.allCases)
-    func reading(_ type: String, _ way: Way) throws {
+    func reading(_ type: String, by way: Way) throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "damaged-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Objects in contexts")
 struct FirstStepsTests {
-    @Test("are inserted, saved, fetched, changed and deleted on every backend")
+    @Test("objects are inserted, saved, fetched, changed and deleted on every backend")
     func life() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext("first")
@@ -54,7 +54,7 @@ struct FirstStepsTests {
         }
     }
 
-    @Test("show unsaved changes in fetches")
+    @Test("fetches and counts include unsaved changes")
     func pending() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()
@@ -83,33 +83,33 @@ struct FirstStepsTests {
         }
     }
 
-    @Test("merge what two contexts changed, as the policy says")
-    func conflicts() throws {
-        let policies: [(MergePolicy, String, Int64?)] = [
-            (.mergeByPropertyStoreTrump, "B", 99), (.mergeByPropertyObjectTrump, "C", 99), (.overwrite, "C", 99),
-            (.rollback, "B", 10),
-        ]
+    /// Each policy with the name and the rank that it chooses.
+    private static let policies: [(MergePolicy, String, Int64)] = [
+        (.mergeByPropertyStoreTrump, "B", 99), (.mergeByPropertyObjectTrump, "C", 99), (.overwrite, "C", 99),
+        (.rollback, "B", 10),
+    ]
+
+    @Test("a merge policy resolves the conflicting values of two contexts", arguments: policies)
+    func conflicts(policy: MergePolicy, name: String, rank: Int64) throws {
         try Music.onEachBackend { container in
-            for (policy, name, rank) in policies {
-                let first = container.makeContext()
-                let artist: Artist = try first.insert()
-                (artist.name, artist.rank) = ("A", 10)
-                try first.save()
-                let second = container.makeContext()
-                let copy = try second.existingObject(artist.id)
-                copy.name = "B"
-                try second.save()
-                (artist.name, artist.rank) = ("C", 99)
-                #expect(throws: StoreError.self) { try first.save() }
-                #expect(artist.name == "C")
-                first.mergePolicy = policy
-                try first.save()
-                #expect(artist.name == name, "\(policy.name)")
-                #expect(artist.rank == rank, "\(policy.name)")
-                #expect(!first.hasChanges)
-                let third = container.makeContext()
-                #expect(try third.existingObject(artist.id).name == name)
-            }
+            let first = container.makeContext()
+            let artist: Artist = try first.insert()
+            (artist.name, artist.rank) = ("A", 10)
+            try first.save()
+            let second = container.makeContext()
+            let copy = try second.existingObject(artist.id)
+            copy.name = "B"
+            try second.save()
+            (artist.name, artist.rank) = ("C", 99)
+            #expect(throws: StoreError.self) { try first.save() }
+            #expect(artist.name == "C")
+            first.mergePolicy = policy
+            try first.save()
+            #expect(artist.name == name)
+            #expect(artist.rank == rank)
+            #expect(!first.hasChanges)
+            let third = container.makeContext()
+            #expect(try third.existingObject(artist.id).name == name)
         }
     }
 }

@@ -71,16 +71,34 @@ extension Step {
     ///   - endsEvents: Whether a deletion ends the event.
     /// - Throws: What reading and inserting throws.
     func change(
-        _ context: ManagedObjectContext, _ graph: inout PlainGraph, sharesTitles: Bool = false, endsEvents: Bool = false
+        _ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool = false,
+        endsEvents: Bool = false
     ) throws {
         switch kind {
-        case 0...3:
-            let entity = ["Artist", "Album", "Track", "Playlist", "Passport", "Album", "Track"][a % 7]
-            let object = try context.insert(EntityName(entity))
-            let isShared = sharesTitles && entity == "Album" && b % 5 == 0
-            let text = isShared ? "shared \(c % 4)" : "\(entity) \(b) \(object.objectID.key)"
-            object[PlainGraph.names(entity).0] = .string(text)
-            graph.nodes[object.objectID] = PlainGraph.Node(entity: entity, text: text)
+        case 0...3: try insert(context, and: &graph, sharesTitles: sharesTitles)
+        case 4...8: try changeArtist(context, and: &graph)
+        case 9, 10, 13: try changeReference(context, and: &graph)
+        case 11, 12: try changeFriends(context, and: &graph, sharesTitles: sharesTitles)
+        case 14...17: try changeTracks(context, and: &graph)
+        case 18...20: try changePlaylist(context, and: &graph, sharesTitles: sharesTitles)
+        case 21, 22: try delete(context, and: &graph, endsEvents: endsEvents)
+        default: try rename(context, and: &graph, sharesTitles: sharesTitles)
+        }
+    }
+
+    /// Inserts an object.
+    private func insert(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws {
+        let entity = ["Artist", "Album", "Track", "Playlist", "Passport", "Album", "Track"][a % 7]
+        let object = try context.insert(EntityName(entity))
+        let isShared = sharesTitles && entity == "Album" && b % 5 == 0
+        let text = isShared ? "shared \(c % 4)" : "\(entity) \(b) \(object.objectID.key)"
+        object[PlainGraph.names(entity).0] = .string(text)
+        graph.nodes[object.objectID] = PlainGraph.Node(entity: entity, text: text)
+    }
+
+    /// Changes the values or the albums of an artist.
+    private func changeArtist(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
+        switch kind {
         case 4:
             guard let id = graph.pick("Artist", a) else { return }
             let artist: Artist = try Self.object(id, context)
@@ -98,11 +116,17 @@ extension Step {
             let artist: Artist = try Self.object(id, context)
             artist.albums.insert(try Self.object(album, context))
             graph.set(album, "artist", id, inverse: "albums")
-        case 8:
+        default:
             guard let id = graph.pick("Artist", a), let album = graph.pick("Album", b) else { return }
             let artist: Artist = try Self.object(id, context)
             artist.albums.remove(try Self.object(album, context))
             if graph.nodes[album]?.one["artist"] == id { graph.set(album, "artist", nil, inverse: "albums") }
+        }
+    }
+
+    /// Changes a passport, a holder or a favorite.
+    private func changeReference(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
+        switch kind {
         case 9:
             guard let id = graph.pick("Artist", a) else { return }
             let passport = b % 4 == 0 ? nil : graph.pick("Passport", b)
@@ -119,26 +143,37 @@ extension Step {
             } else if let old = graph.nodes[id]?.one["holder"] {
                 graph.setPassport(old, nil)
             }
-        case 11, 12:
-            guard let id = graph.pick("Artist", a), let friend = graph.pick("Artist", b) else { return }
-            let artist: Artist = try Self.object(id, context)
-            if c % 3 == 0 {
-                // With conflicts, another context can add the object that is removed here and is not a member.
-                if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
-                artist.friends.remove(try Self.object(friend, context))
-                graph.unlink(id, "friends", friend)
-                graph.unlink(friend, "friends", id)
-            } else {
-                artist.friends.insert(try Self.object(friend, context))
-                graph.link(id, "friends", friend)
-                graph.link(friend, "friends", id)
-            }
-        case 13:
+        default:
             guard let id = graph.pick("Artist", a) else { return }
             let favorite = b % 4 == 0 ? nil : graph.pick("Album", b)
             let artist: Artist = try Self.object(id, context)
             artist.favorite = try favorite.map { try Self.object($0, context) }
             graph.nodes[id]?.one["favorite"] = favorite
+        }
+    }
+
+    /// Adds or removes a friend of an artist.
+    private func changeFriends(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws
+    {
+        guard let id = graph.pick("Artist", a), let friend = graph.pick("Artist", b) else { return }
+        let artist: Artist = try Self.object(id, context)
+        if c % 3 == 0 {
+            // With conflicts, another context can add the object that is removed here and is not a
+            // member.
+            if sharesTitles, graph.nodes[id]?.many["friends"]?.contains(friend) != true { return }
+            artist.friends.remove(try Self.object(friend, context))
+            graph.unlink(id, "friends", friend)
+            graph.unlink(friend, "friends", id)
+        } else {
+            artist.friends.insert(try Self.object(friend, context))
+            graph.link(id, "friends", friend)
+            graph.link(friend, "friends", id)
+        }
+    }
+
+    /// Changes the tracks of an album, or their order.
+    private func changeTracks(_ context: ManagedObjectContext, and graph: inout PlainGraph) throws {
+        switch kind {
         case 14, 15:
             guard let id = graph.pick("Album", a), let track = graph.pick("Track", b) else { return }
             let album: Album = try Self.object(id, context)
@@ -154,12 +189,19 @@ extension Step {
             let moved = list.remove(at: b % count)
             list.insert(moved, at: c % count)
             graph.nodes[id]?.many["tracks"] = list
-        case 17:
+        default:
             guard let id = graph.pick("Track", a) else { return }
             let track: Track = try Self.object(id, context)
             let album = b % 4 == 0 ? nil : graph.pick("Album", b)
             track.album = try album.map { try Self.object($0, context) }
             graph.set(id, "album", album, inverse: "tracks")
+        }
+    }
+
+    /// Changes the tracks of a playlist.
+    private func changePlaylist(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws
+    {
+        switch kind {
         case 18, 19:
             guard let id = graph.pick("Playlist", a), let track = graph.pick("Track", b) else { return }
             let playlist: Playlist = try Self.object(id, context)
@@ -168,7 +210,7 @@ extension Step {
             playlist.tracks.insert(try Self.object(track, context), at: c % (count + 1))
             graph.link(id, "tracks", track, at: c % (count + 1))
             graph.link(track, "playlists", id)
-        case 20:
+        default:
             guard let id = graph.pick("Track", a), let playlist = graph.pick("Playlist", b) else { return }
             let track: Track = try Self.object(id, context)
             if c % 2 == 0 {
@@ -181,25 +223,34 @@ extension Step {
                 graph.unlink(playlist, "tracks", id)
                 graph.unlink(id, "playlists", playlist)
             }
+        }
+    }
+
+    /// Deletes an object.
+    private func delete(_ context: ManagedObjectContext, and graph: inout PlainGraph, endsEvents: Bool) throws {
+        switch kind {
         case 21:
             let entity = ["Artist", "Album", "Track", "Passport", "Track", "Album"][b % 6]
             guard let id = graph.pick(entity, a) else { return }
             context.delete(try Self.object(id, context))
             if endsEvents || c % 2 == 0 { context.processPendingChanges() }
             graph.delete(id)
-        case 22:
+        default:
             guard let id = graph.pick("Playlist", a), graph.nodes[id]?.many["tracks"]?.isEmpty ?? true else { return }
             context.delete(try Self.object(id, context))
             graph.delete(id)
             if endsEvents { context.processPendingChanges() }
-        default:
-            let entity = ["Album", "Track", "Passport"][b % 3]
-            guard let id = graph.pick(entity, a) else { return }
-            let isShared = sharesTitles && entity == "Album" && c % 4 == 0
-            let text = isShared ? "shared \(a % 4)" : "other \(c) \(id.key)"
-            let object: ManagedObject = try Self.object(id, context)
-            object[PlainGraph.names(entity).0] = .string(text)
-            graph.nodes[id]?.text = text
         }
+    }
+
+    /// Gives an object another title or number.
+    private func rename(_ context: ManagedObjectContext, and graph: inout PlainGraph, sharesTitles: Bool) throws {
+        let entity = ["Album", "Track", "Passport"][b % 3]
+        guard let id = graph.pick(entity, a) else { return }
+        let isShared = sharesTitles && entity == "Album" && c % 4 == 0
+        let text = isShared ? "shared \(a % 4)" : "other \(c) \(id.key)"
+        let object: ManagedObject = try Self.object(id, context)
+        object[PlainGraph.names(entity).0] = .string(text)
+        graph.nodes[id]?.text = text
     }
 }

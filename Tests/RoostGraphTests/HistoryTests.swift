@@ -65,40 +65,44 @@ struct HistoryTests {
         }
     }
 
-    @Test("of contexts that merge end as a naive graph of dictionaries does", arguments: Backend.chosen)
-    func merges(_ backend: Backend) async throws {
-        for isLazy in [false, true] {
-            try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
-                try await MergeHistory.failure(of: steps, in: location, isLazy: isLazy)
-            }
+    @Test(
+        "random histories of merging contexts end as a graph of dictionaries does", arguments: Backend.chosen,
+        [false, true])
+    func merges(_ backend: Backend, isLazy: Bool) async throws {
+        try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
+            try await MergeHistory.failure(of: steps, in: location, isLazy: isLazy)
         }
     }
 
-    @Test("with undo and redo go through the states of a naive graph", arguments: Backend.chosen)
+    @Test("undo and redo in random histories return to earlier states of the graph", arguments: Backend.chosen)
     func undo(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
             try await UndoHistory.failure(of: steps, in: location, isObservable: false)
         }
     }
 
-    @Test("lead results that follow to what a fetch returns", arguments: Backend.chosen)
+    @Test("random histories keep fetched results equal to a new fetch", arguments: Backend.chosen)
     func results(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: ResultsHistory.kinds, length: 30) { steps, location in
             try await ResultsHistory.failure(of: steps, in: location)
         }
     }
 
-    @Test("report each property that changes to its observers", arguments: Backend.chosen)
-    func observation(_ backend: Backend) async throws {
+    @Test("random histories of undo report each changed property to its observers", arguments: Backend.chosen)
+    func observationOfUndo(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: UndoHistory.kinds, length: 60) { steps, location in
             try await UndoHistory.failure(of: steps, in: location, isObservable: true)
         }
+    }
+
+    @Test("random histories of merges report each changed property to its observers", arguments: Backend.chosen)
+    func observationOfMerges(_ backend: Backend) async throws {
         try await histories(on: backend, kinds: MergeHistory.kinds, length: 80) { steps, location in
             try await MergeHistory.failure(of: steps, in: location, isLazy: false, isObservable: true)
         }
     }
 
-    @Test("with conflicts end as the documented rules say", arguments: Backend.chosen)
+    @Test("random histories with conflicts end as the documented rules say", arguments: Backend.chosen)
     func conflicts(_ backend: Backend) async throws {
         let outcomes = OutcomeCounts()
         try await histories(on: backend, kinds: ConflictHistory.kinds, length: 80) { steps, location in

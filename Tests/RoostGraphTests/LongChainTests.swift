@@ -33,7 +33,7 @@ struct LongChainTests {
 
     /// Two contexts that have read a chain, the objects in its order.
     private static func chain(
-        of length: Int, _ policy: MergePolicy
+        of length: Int, policy: MergePolicy
     ) throws -> (PersistentContainer, [(context: ManagedObjectContext, links: [ManagedObject])]) {
         let container = try PersistentContainer(.memory, model: try model())
         let first = container.makeContext("first")
@@ -51,7 +51,7 @@ struct LongChainTests {
         return (container, [(first, links), (second, copies)])
     }
 
-    private static func expectAgreement(_ container: PersistentContainer, _ count: Int) throws {
+    private static func expectAgreement(_ container: PersistentContainer, count: Int) throws {
         let context = container.makeContext()
         defer { withExtendedLifetime(context) {} }
         let links = try context.fetch(FetchRequest("Link"))
@@ -64,11 +64,11 @@ struct LongChainTests {
         #expect(wrong == 0)
     }
 
-    @Test("that both sides changed are merged with a notice")
+    @Test("a chain of 20,000 links that both sides changed merges on a small stack")
     func merging() throws {
         try Self.onSmallStack {
             let length = 20_000
-            let (container, sides) = try Self.chain(of: length, .mergeByPropertyObjectTrump)
+            let (container, sides) = try Self.chain(of: length, policy: .mergeByPropertyObjectTrump)
             for link in sides[0].links { link["there"] = .int(1) }
             for link in sides[1].links { link["here"] = .int(2) }
             try sides[0].context.save()
@@ -76,17 +76,17 @@ struct LongChainTests {
             try sides[1].context.save()
             let fetched = try container.makeContext().fetch(FetchRequest("Link", where: "here == 2 AND there == 1"))
             #expect(fetched.count == length)
-            try Self.expectAgreement(container, length)
+            try Self.expectAgreement(container, count: length)
         }
     }
 
     @Test(
-        "that both sides linked otherwise agree after a save",
+        "a chain that both sides relinked agrees after a save on a small stack",
         arguments: [MergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump])
     func conflicts(_ policy: MergePolicy) throws {
         try Self.onSmallStack {
             let length = 3_000
-            let (container, sides) = try Self.chain(of: length, policy)
+            let (container, sides) = try Self.chain(of: length, policy: policy)
             // Each side takes out other links, and closes the gaps.
             for (side, start) in zip(sides, [1, 2]) {
                 for position in stride(from: start, to: length - 1, by: 3) {
@@ -97,7 +97,7 @@ struct LongChainTests {
             try sides[0].context.save()
             try sides[1].context.save()
             #expect(!sides[1].context.hasChanges)
-            try Self.expectAgreement(container, length)
+            try Self.expectAgreement(container, count: length)
         }
     }
 }

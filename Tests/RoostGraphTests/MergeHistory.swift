@@ -35,7 +35,7 @@ final class MergeHistory {
 
     var context: ManagedObjectContext { lanes[active].context }
 
-    init(_ container: PersistentContainer, _ control: StoreMeter, isLazy: Bool, isObservable: Bool) {
+    init(_ container: PersistentContainer, control: StoreMeter, isLazy: Bool, isObservable: Bool) {
         (self.container, self.control) = (container, control)
         (self.isLazy, self.isObservable) = (isLazy, isObservable)
         let lanes = (0..<3).map { Lane(container.makeContext("context \($0)")) }
@@ -56,7 +56,7 @@ final class MergeHistory {
         guard let step = steps.first else { return 0 }
         let (a, b, c) = (step.a, step.b, step.c)
         switch step.kind - Step.changeCount {
-        case ..<0: try step.change(context, &current, endsEvents: isLazy)
+        case ..<0: try step.change(context, and: &current, endsEvents: isLazy)
         case 0:
             context.rollback()
             current = saved
@@ -182,7 +182,7 @@ final class MergeHistory {
             for step in steps {
                 var step = step
                 step.kind %= Step.changeCount
-                try step.change(context, &current, endsEvents: isLazy)
+                try step.change(context, and: &current, endsEvents: isLazy)
             }
             if !isLazy { try check("during a flight") }
             if rollsBack { context.rollback() }
@@ -215,7 +215,7 @@ final class MergeHistory {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = MergeHistory(container, control, isLazy: isLazy, isObservable: isObservable)
+        let history = MergeHistory(container, control: control, isLazy: isLazy, isObservable: isObservable)
         var index = 0
         while index < steps.count {
             let text = "step \(index) (\(steps[index]))"

@@ -60,6 +60,11 @@ enum Music {
         ])
     }
 
+    /// Opens a container with a new store in memory.
+    static func container() throws -> PersistentContainer {
+        try PersistentContainer(.memory, model: try model(), types: types)
+    }
+
     /// Runs `body` with a new container on every backend.
     static func onEachBackend(
         _ body: (PersistentContainer) throws -> Void, sourceLocation: SourceLocation = #_sourceLocation

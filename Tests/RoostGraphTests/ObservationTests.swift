@@ -9,7 +9,7 @@ import Testing
 @MainActor
 struct ObservationTests {
     private func makeContainer() throws -> PersistentContainer {
-        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        try Music.container()
     }
 
     private func makeContext(_ container: PersistentContainer) -> ManagedObjectContext {
@@ -50,7 +50,7 @@ struct ObservationTests {
 
     // MARK: Setters
 
-    @Test("reports the property that a setter writes, and no other")
+    @Test("a setter reports the property that it writes to observers, and no other")
     func setters() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -76,8 +76,8 @@ struct ObservationTests {
         #expect(album.title == nil && album.year == 1976)
     }
 
-    @Test("reports before the property is written, once")
-    func order() throws {
+    @Test("observation tracking reports a property that changes twice only once")
+    func reportsOnce() throws {
         let container = try makeContainer()
         let context = makeContext(container)
         let album: Album = try context.insert()
@@ -93,7 +93,7 @@ struct ObservationTests {
         #expect(seen.withLock { $0 } == ["was"])
     }
 
-    @Test("sees reads by name, by slot and by place alike")
+    @Test("reads by subscript, dynamic member and property are all observed")
     func reads() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -105,7 +105,7 @@ struct ObservationTests {
         #expect(signals.allSatisfy { $0.isSet })
     }
 
-    @Test("reports each attribute type by its generated setter")
+    @Test("the setters of all attribute types report their property")
     func types() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -126,7 +126,7 @@ struct ObservationTests {
 
     // MARK: Relationships
 
-    @Test("reports both sides of a to-one and a to-many relationship")
+    @Test("changing a relationship reports both of its sides")
     func inverses() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -152,7 +152,7 @@ struct ObservationTests {
             try reported(readings(other)) { artist.friends = [] } == ["friends"])
     }
 
-    @Test("reports an order")
+    @Test("appending, moving and swapping members report an ordered relationship")
     func lists() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -170,7 +170,7 @@ struct ObservationTests {
 
     // MARK: Other changes
 
-    @Test("reports what a merge changed, and nothing else")
+    @Test("a merge reports the properties that it changes, and no others")
     func merges() throws {
         try Music.onEachBackend { container in
             let (context, source) = (makeContext(container), container.makeContext("source"))
@@ -213,7 +213,7 @@ struct ObservationTests {
         }
     }
 
-    @Test("reports a rollback")
+    @Test("a rollback reports changed properties and the lists that were read")
     func rollback() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -233,7 +233,7 @@ struct ObservationTests {
         #expect(gone.isSet && artist.context == nil)
     }
 
-    @Test("reports refreshed objects")
+    @Test("refreshing an object to a fault reports all its properties")
     func refresh() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -248,7 +248,7 @@ struct ObservationTests {
             try reported(readings(album)) {} == [])
     }
 
-    @Test("reports undo and redo")
+    @Test("undo and redo report the properties that they change")
     func undo() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -276,7 +276,7 @@ struct ObservationTests {
             try reported(readings(album)) { undo.undo() }.contains("isDeleted"))
     }
 
-    @Test("reports a deletion, and what delete rules do")
+    @Test("a deletion reports the object and what delete rules change")
     func deletion() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -299,7 +299,7 @@ struct ObservationTests {
         #expect(left.isSet && album.context == nil)
     }
 
-    @Test("reports nothing of a save except derived attributes")
+    @Test("a save reports nothing except derived attributes")
     func saves() async throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -319,7 +319,7 @@ struct ObservationTests {
         #expect(!signals.values.contains { $0.isSet })
     }
 
-    @Test("reports to a context what its child saves, and to the child its own changes")
+    @Test("a parent reports what its child saves, and the child its own changes")
     func children() throws {
         let container = try makeContainer()
         let context = makeContext(container)
@@ -336,7 +336,7 @@ struct ObservationTests {
         #expect(album.title == "Hejira")
     }
 
-    @Test("code that observers run can read, change and save")
+    @Test("observers of properties can save the context during an event")
     func reentrance() throws {
         let container = try makeContainer()
         let context = container.viewContext
@@ -360,7 +360,7 @@ struct ObservationTests {
 
     // MARK: Contexts
 
-    @Test("is refused when the context has objects")
+    @Test("a context that has objects cannot become observable before a reset")
     func late() throws {
         let container = try makeContainer()
         let context = container.makeContext()
@@ -378,7 +378,7 @@ struct ObservationTests {
         try context.save()
     }
 
-    @Test("works in the view context")
+    @Test("the view context reports changed properties when it is observable")
     func viewContext() throws {
         let container = try makeContainer()
         container.viewContext.isObservable = true

@@ -57,7 +57,7 @@ struct PlainContent: Equatable {
     /// The number of albums of an artist, which its row has.
     func albumCount(_ id: ObjectID) -> Int { rows.values.count { $0.entity == "Album" && $0.one["artist"] == id } }
 
-    func hasEqualRow(_ id: ObjectID, _ other: PlainContent) -> Bool {
+    func hasEqualRow(_ id: ObjectID, in other: PlainContent) -> Bool {
         rows[id] == other.rows[id] && albumCount(id) == other.albumCount(id)
     }
 
@@ -174,9 +174,36 @@ struct PlainMerge {
             !deleted.isEmpty || !changed.isEmpty || !inserted.isEmpty || base.friends != mine.friends
             || base.lists != mine.lists
 
-        // Rows. If both sides deleted an object, they agree.
+        mergeRows(
+            base, mine: mine, stored: stored, deleted: deleted, inserted: inserted, changed: changed, policy: policy)
+        mergeLinks(base, mine: mine, stored: stored)
+        if hasLostLinks { codes.insert(.objectNotFound) }
+        // The rule of playlists denies a deletion once the context knows the new members.
+        if !isSave, deleted.contains(where: { id in stored.list(id).contains { result.rows[$0] != nil } }) {
+            hasLostLinks = true
+        }
+        if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
+        mergeTracks(base, mine: mine, stored: stored)
+
+        // The other sides of restored objects, and one-to-one pairs that both sides changed.
+        if isResolved { loose.formUnion(result.unsettled) }
+        if !loose.isEmpty {
+            isOpen = isOpen || codes.isEmpty
+            codes.formUnion([.deleteDenied, .objectNotFound])
+        }
+        if !result.dangling.isEmpty { codes.formUnion([.deleteDenied, .objectNotFound]) }
+        if !result.dangling.isEmpty, loose.isEmpty { isOpen = false }
+    }
+
+    /// Merges the values and the to-one references of objects.
+    ///
+    /// If both sides deleted an object, they agree.
+    private mutating func mergeRows(
+        _ base: PlainContent, mine: PlainContent, stored: PlainContent, deleted: [ObjectID],
+        inserted: Set<ObjectID>, changed: [ObjectID], policy: PlainPolicy
+    ) {
         for id in deleted where stored.rows[id] != nil {
-            guard !base.hasEqualRow(id, stored) else {
+            guard !base.hasEqualRow(id, in: stored) else {
                 result.rows[id] = nil
                 continue
             }
@@ -194,7 +221,7 @@ struct PlainMerge {
                 if policy.isMine { result.rows[id] = here } else { loose.insert(id) }
                 continue
             }
-            guard !base.hasEqualRow(id, stored) else {
+            guard !base.hasEqualRow(id, in: stored) else {
                 result.rows[id] = here
                 continue
             }
@@ -206,9 +233,12 @@ struct PlainMerge {
                 looseOrders.insert(album)
             }
         }
+    }
 
-        // Links merge as sets.
-        func exists(_ id: ObjectID) -> Bool { result.rows[id] != nil }
+    /// Merges friends and the tracks of playlists, as sets.
+    private mutating func mergeLinks(_ base: PlainContent, mine: PlainContent, stored: PlainContent) {
+        let rows = result.rows
+        func exists(_ id: ObjectID) -> Bool { rows[id] != nil }
         let added = mine.friends.subtracting(base.friends)
         result.friends = stored.friends.subtracting(base.friends.subtracting(mine.friends)).union(added)
         result.friends = result.friends.filter { pair in
@@ -229,11 +259,10 @@ struct PlainMerge {
         for id in mine.rows.keys where mine.rows[id]?.entity == "Playlist" && !exists(id) {
             hasLostLinks = hasLostLinks || mine.list(id).contains { !base.list(id).contains($0) }
         }
-        if hasLostLinks { codes.insert(.objectNotFound) }
-        // The rule of playlists denies a deletion once the context knows the new members.
-        if !isSave, deleted.contains(where: { id in stored.list(id).contains { exists($0) } }) { hasLostLinks = true }
-        if isSave { mergeTitles(base, mine, stored, inserted, Set(changed), policy) }
-        // The albums of tracks are in their rows.
+    }
+
+    /// Merges the tracks of albums, which follow from the rows of the tracks.
+    private mutating func mergeTracks(_ base: PlainContent, mine: PlainContent, stored: PlainContent) {
         for id in result.rows.keys where result.rows[id]?.entity == "Album" {
             let members = result.rows.filter { $0.value.one["album"] == id }.map(\.key)
             let (old, here, there) = (base.list(id), mine.list(id), stored.list(id))
@@ -243,16 +272,8 @@ struct PlainMerge {
                 + members.filter { !order.contains($0) }.sorted { $0.key < $1.key }
             if old != there && old != here || Set(order) != Set(members) { looseOrders.insert(id) }
         }
-        result.lists = result.lists.filter { exists($0.key) && !$0.value.isEmpty }
-
-        // The other sides of restored objects, and one-to-one pairs that both sides changed.
-        if isResolved { loose.formUnion(result.unsettled) }
-        if !loose.isEmpty {
-            isOpen = isOpen || codes.isEmpty
-            codes.formUnion([.deleteDenied, .objectNotFound])
-        }
-        if !result.dangling.isEmpty { codes.formUnion([.deleteDenied, .objectNotFound]) }
-        if !result.dangling.isEmpty, loose.isEmpty { isOpen = false }
+        let rows = result.rows
+        result.lists = result.lists.filter { rows[$0.key] != nil && !$0.value.isEmpty }
     }
 
     private static func merged(
@@ -292,7 +313,8 @@ struct PlainMerge {
                 codes.insert(.constraintViolation)
                 continue
             }
-            // If this side changed or deleted the stored one too, the rules do not say which comes first.
+            // If this side changed or deleted the stored one too, the rules do not say which comes
+            // first.
             if changed.contains(survivor) || mine.rows[survivor] == nil && base.rows[survivor] != nil {
                 isOpen = true
                 codes.formUnion([.constraintViolation, .conflict, .objectNotFound, .deleteDenied])
@@ -350,7 +372,7 @@ struct PlainMerge {
     }
 
     /// Describes what both sides changed.
-    static func report(_ base: PlainContent, _ mine: PlainContent, _ stored: PlainContent) -> String {
+    static func report(_ base: PlainContent, mine: PlainContent, stored: PlainContent) -> String {
         func text(_ content: PlainContent, _ id: ObjectID) -> String {
             guard let row = content.rows[id] else { return "-" }
             let references = row.one.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }

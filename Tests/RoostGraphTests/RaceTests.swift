@@ -56,7 +56,8 @@ struct RaceTests {
             for old in try context.fetch(Fetch<Album>(where: "title == \(title)")) { context.delete(old) }
         }
         _ = artist.albums.count
-        // A store with one writer may be busy, and an album that is counted may go meanwhile: the changes stay pending.
+        // A store with one writer may be busy, and an album that is counted may go meanwhile: the
+        // changes stay pending.
         var attempt = 0
         while true {
             do throws(StoreError) {
@@ -78,7 +79,9 @@ struct RaceTests {
         }
     }
 
-    @Test("leave what ten contexts one after the other leave", arguments: ["memory", "sqlite", "lmdb"])
+    @Test(
+        "ten concurrent contexts leave the content that ten successive contexts leave",
+        arguments: ["memory", "sqlite", "lmdb"])
     func race(_ type: String) async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "race-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)

@@ -92,7 +92,7 @@ final class ResultsHistory {
     var noted: Set<ObjectID> = []
     var token: ObservationToken?
 
-    init(_ container: PersistentContainer, _ control: StoreMeter, variant: Int) throws {
+    init(_ container: PersistentContainer, control: StoreMeter, variant: Int) throws {
         (self.container, self.control) = (container, control)
         foreign = try PersistentContainer(container.stores, model: container.model, types: Music.types)
         context = container.makeContext("results")
@@ -143,23 +143,23 @@ final class ResultsHistory {
         ]
     }
 
-    func run(_ step: Step, _ rest: ArraySlice<Step>) async throws {
+    func run(_ step: Step, followedBy rest: ArraySlice<Step>) async throws {
         let (a, b, c) = (step.a, step.b, step.c)
         switch step.kind - Step.changeCount {
         case ..<0:
-            try change(step, context)
-            for next in rest.prefix(a % 3) where next.kind < Step.changeCount { try change(next, context) }
+            try change(step, in: context)
+            for next in rest.prefix(a % 3) where next.kind < Step.changeCount { try change(next, in: context) }
         case 0, 1: try save(context)
         case 2: context.rollback()
         case 3: if a % 3 == 0 { context.reset() }
         case 4: undo.undo()
         case 5: undo.redo()
         case 6, 7:
-            for next in rest.prefix(1 + a % 3) where next.kind < Step.changeCount { try change(next, other) }
+            for next in rest.prefix(1 + a % 3) where next.kind < Step.changeCount { try change(next, in: other) }
             try save(other)
         case 8:
             let abroad = foreign.makeContext("foreign")
-            for next in rest.prefix(1 + a % 2) where next.kind < Step.changeCount { try change(next, abroad) }
+            for next in rest.prefix(1 + a % 2) where next.kind < Step.changeCount { try change(next, in: abroad) }
             try save(abroad)
         case 9:
             let text = b % 2 == 0 ? "title CONTAINS '\(c % 10)'" : "title CONTAINS '\(c % 10)\(a % 10)'"
@@ -182,7 +182,7 @@ final class ResultsHistory {
         case 13:
             do throws(StoreError) { try await context.saveInBackground() } catch { context.rollback() }
         case 14, 15:
-            for next in rest.prefix(1 + a % 3) where next.kind < Step.changeCount { try change(next, child) }
+            for next in rest.prefix(1 + a % 3) where next.kind < Step.changeCount { try change(next, in: child) }
             child.processPendingChanges()
             try checkChild("in the child")
             if b % 3 == 0 { child.rollback() } else { try save(child) }
@@ -190,26 +190,29 @@ final class ResultsHistory {
             control.failNextCommit()
             try? context.save()
             _ = control.endCommitFailure()
-        default:
-            // An update that fails is made up for.
-            try change(rest.first ?? step, context)
-            control.failNextRead()
-            context.processPendingChanges()
-            _ = control.endReadFailure()
-            _ = try? context.count(FetchRequest("Artist"))
-            if watches.contains(where: { $0.controller.error != nil }) { try watches[0].controller.performFetch() }
-            for watch in watches + childWatches where watch.controller.error != nil {
-                try watch.controller.performFetch()
-            }
+        default: try failUpdate(rest.first ?? step)
         }
         context.processPendingChanges()
     }
 
+    /// Changes objects while the controllers cannot read, and lets them fetch again.
+    private func failUpdate(_ step: Step) throws {
+        try change(step, in: context)
+        control.failNextRead()
+        context.processPendingChanges()
+        _ = control.endReadFailure()
+        _ = try? context.count(FetchRequest("Artist"))
+        if watches.contains(where: { $0.controller.error != nil }) { try watches[0].controller.performFetch() }
+        for watch in watches + childWatches where watch.controller.error != nil {
+            try watch.controller.performFetch()
+        }
+    }
+
     /// Changes objects as they are in a context.
-    private func change(_ step: Step, _ context: ManagedObjectContext) throws {
+    private func change(_ step: Step, in context: ManagedObjectContext) throws {
         guard step.kind < Step.changeCount else { return }
         var graph = try PlainGraph(reading: context)
-        try step.change(context, &graph)
+        try step.change(context, and: &graph)
     }
 
     private func save(_ context: ManagedObjectContext) throws {
@@ -237,10 +240,10 @@ final class ResultsHistory {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = try ResultsHistory(container, control, variant: steps.first?.a ?? 0)
+        let history = try ResultsHistory(container, control: control, variant: steps.first?.a ?? 0)
         for (index, step) in steps.enumerated() {
             do {
-                try await history.run(step, steps[(index + 1)...])
+                try await history.run(step, followedBy: steps[(index + 1)...])
                 try history.check("after step \(index) (\(step))")
             } catch { return "step \(index) (\(step)): \(error)" }
         }

@@ -99,7 +99,7 @@ struct ResultsListTests {
     private static let count = ProcessInfo.processInfo.environment["ROOST_RESULTS_EVENTS"].flatMap { Int($0) } ?? 1_500
     private static let seed = ProcessInfo.processInfo.environment["ROOST_GRAPH_SEED"].flatMap { UInt64($0) } ?? 1
 
-    @Test("make each new state of the old one, in sections, one section and windows", arguments: 0..<6)
+    @Test("a difference of results turns the old state into the new one, for random events", arguments: 0..<6)
     func randomEvents(_ kind: Int) throws {
         let model = try Self.model()
         let isOneSection = kind % 2 == 0
@@ -137,7 +137,8 @@ struct ResultsListTests {
                 let whole = fetched.difference(
                     from: Self.list(oldRows, isOneSection: isOneSection), touched: Set(touched.keys), model: model)
                 var problems = Self.problems(whole, from: old, to: new, touched: ids, edge: edge)
-                // The difference worked out from the changes. A window that loses rows is fetched anew.
+                // The difference worked out from the changes. A window that loses rows is fetched
+                // anew.
                 let isLost = limit.map { oldRows.count == $0 } ?? false
                 if isLost {
                     list = fetched
@@ -160,7 +161,7 @@ struct ResultsListTests {
         }
     }
 
-    @Test("report what did not change only where its order changed, and then as little as possible")
+    @Test("a difference of results moves as few unchanged rows as possible")
     func relatedOrders() throws {
         let model = try Self.model()
         func list(_ keys: [Int64]) -> ResultsList {
@@ -179,7 +180,7 @@ struct ResultsListTests {
         #expect(change.moved.first?.to == ResultsPlace(section: 0, item: 1))
     }
 
-    @Test("for another list do not trap")
+    @Test("a difference of results that is applied to another list does not trap")
     func wrongList() {
         var list = ResultsList(isOneSection: true)
         let model = try? Self.model()

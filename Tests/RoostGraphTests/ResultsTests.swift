@@ -4,10 +4,10 @@ import RoostCore
 import RoostGraph
 import Testing
 
-@Suite("Results that follow")
+@Suite("Followed results")
 struct ResultsTests {
     private func container() throws -> PersistentContainer {
-        try PersistentContainer(.memory, model: try Music.model(), types: Music.types)
+        try Music.container()
     }
 
     private func insertTracks(_ count: Int, into context: ManagedObjectContext) throws -> [Track] {
@@ -18,7 +18,7 @@ struct ResultsTests {
         }
     }
 
-    @Test("are released with their controllers, and events cost nothing afterwards")
+    @Test("a context does not retain its results controllers")
     func lifetime() throws {
         let context = try container().makeContext()
         weak var kept: FetchedResultsController<Track>?
@@ -34,7 +34,7 @@ struct ResultsTests {
         context.processPendingChanges()
     }
 
-    @Test("refuse requests that cannot be followed")
+    @Test("results and totals refuse requests that they cannot follow")
     func refusals() throws {
         let context = try container().makeContext()
         func code(_ body: () throws -> Void) -> StoreError.Code? {
@@ -55,7 +55,7 @@ struct ResultsTests {
         #expect(code { _ = try ResultsTotals(Fetch<Track>(), sums: ["none"], in: context) } == .unknownProperty)
     }
 
-    @Test("of requests without pending changes follow saves")
+    @Test("results of requests without pending changes follow saves only")
     func savedOnly() throws {
         let context = try container().makeContext()
         var request = Fetch<Track>(sortedBy: ["title"])
@@ -69,7 +69,7 @@ struct ResultsTests {
         #expect(controller.count == 3 && totals.sum("seconds") == 6)
     }
 
-    @Test("read a long list in pages")
+    @Test("a results controller creates only the objects that it is asked for")
     func pages() throws {
         let container = try container()
         let filling = container.makeContext()
@@ -84,7 +84,7 @@ struct ResultsTests {
         #expect(controller.objects.map { $0.seconds } == (1...1_000).map { Int32($0) })
     }
 
-    @Test("have sections that are values")
+    @Test("sections of results are values that later deletions do not change")
     func sectionValues() throws {
         let context = try container().makeContext()
         let tracks = try insertTracks(300, into: context)
@@ -98,7 +98,7 @@ struct ResultsTests {
         #expect(before != controller.sections && before[0].indexTitle == "")
     }
 
-    @Test("show new objects by their final IDs after the save that gives them")
+    @Test("results show new objects after the save that gives them final keys")
     @MainActor
     func temporaryKeys() throws {
         let container = try container()
@@ -113,7 +113,7 @@ struct ResultsTests {
 
 @Suite("Exact sums")
 struct ExactSumTests {
-    @Test("of doubles are rounded once, and lose nothing when numbers are taken away")
+    @Test("an exact sum of doubles rounds once and loses nothing when numbers are removed")
     func doubles() {
         var sum = ExactSum(.double)
         let tiny = Double.leastNonzeroMagnitude
@@ -141,7 +141,9 @@ struct ExactSumTests {
         }
     }
 
-    @Test("of doubles agree with additions that need no rounding", arguments: [1.0, 1024, 0x1p-1060, 0x1p900])
+    @Test(
+        "an exact sum of doubles agrees with additions that need no rounding",
+        arguments: [1.0, 1024, 0x1p-1060, 0x1p900])
     func scaled(_ unit: Double) {
         var (sum, expected) = (ExactSum(.double), Int64(0))
         var state: UInt64 = 7
@@ -154,8 +156,8 @@ struct ExactSumTests {
         if case .double(let number) = sum.value { #expect(number == Double(expected) * unit) }
     }
 
-    @Test("of whole numbers and decimals are exact, null is not added")
-    func others() {
+    @Test("an exact sum of integers beyond 64 bits is a double, and null adds nothing")
+    func wholeNumbers() {
         var whole = ExactSum(.integer64)
         whole.add(.int(.max))
         whole.add(.int(.max))
@@ -163,6 +165,10 @@ struct ExactSumTests {
         #expect(whole.value == .double(0x1p64))
         whole.add(.int(.max), isRemoved: true)
         #expect(whole.value == .int(.max))
+    }
+
+    @Test("an exact sum of decimals has no rounding error")
+    func decimals() {
         var decimal = ExactSum(.decimal)
         for _ in 0..<10 { decimal.add(.decimal(Decimal(string: "0.1") ?? 0)) }
         #expect(decimal.value == .decimal(1))

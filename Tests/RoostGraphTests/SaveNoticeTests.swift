@@ -5,8 +5,7 @@ import RoostGraph
 import RoostStores
 import Testing
 
-/// Notices of commits.
-@Suite
+@Suite("Notices of commits")
 struct SaveNoticeTests {
     /// Two containers for one store of a kind that several openings share.
     private func withTwo(
@@ -28,9 +27,9 @@ struct SaveNoticeTests {
         }
     }
 
-    @Test("A sequence gives the inserts, updates and deletes of each commit")
+    @Test("a sequence of notices lists the inserts, updates and deletes of each commit")
     func kinds() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext("writer")
         var notices = try container.saves.makeAsyncIterator()
         let artist = try context.insert(Artist.self)
@@ -48,9 +47,9 @@ struct SaveNoticeTests {
         #expect(try #require(await notices.next()).deleted == [id])
     }
 
-    @Test("A slow reader gets one notice for all commits, in which each object is once")
+    @Test("a slow reader gets one notice for all commits, with each object once")
     func union() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let context = container.makeContext()
         let old = try context.insert(Artist.self)
         old.name = "old"
@@ -73,7 +72,7 @@ struct SaveNoticeTests {
         #expect(notice.isComplete)
     }
 
-    @Test("Beyond the bound a notice lists nothing and says so")
+    @Test("a notice of more objects than its bound lists none and is incomplete")
     func bound() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         var notices = try store.changes.makeAsyncIterator()
@@ -87,7 +86,7 @@ struct SaveNoticeTests {
         #expect(try #require(await notices.next()).inserted.count == 1)
     }
 
-    @Test("A bulk load says that any object can have changed")
+    @Test("a bulk load gives an incomplete notice")
     func load() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         var notices = try store.changes.makeAsyncIterator()
@@ -99,7 +98,7 @@ struct SaveNoticeTests {
         #expect(try #require(await notices.next()).isComplete == false)
     }
 
-    @Test("A commit that fails or changes nothing gives no notice")
+    @Test("a commit that fails or changes nothing gives no notice")
     func nothing() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         let id = try #require(
@@ -114,7 +113,7 @@ struct SaveNoticeTests {
         #expect(notice.updated == [id] && notice.isComplete)
     }
 
-    @Test("Closing the store ends the sequence, after the notices that wait")
+    @Test("closing a store ends its sequence of notices after the pending ones")
     func closing() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         var notices = try store.changes.makeAsyncIterator()
@@ -125,8 +124,8 @@ struct SaveNoticeTests {
         #expect(throws: StoreError.self) { try store.changes }
     }
 
-    @Test("Cancelling a task ends its wait")
-    func cancelling() async throws {
+    @Test("a task that was cancelled gets no notices")
+    func cancelledBefore() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         let notices = try store.changes
         let task = Task {
@@ -136,7 +135,12 @@ struct SaveNoticeTests {
         }
         task.cancel()
         #expect(await task.value == 0)
-        // One that waits already.
+    }
+
+    @Test("cancelling a task ends its wait for notices")
+    func cancelledWhileWaiting() async throws {
+        let store = try await Store.open(.memory, model: Music.model())
+        let notices = try store.changes
         let waiting = Task {
             for await _ in notices {}
             return true
@@ -146,7 +150,7 @@ struct SaveNoticeTests {
         #expect(await waiting.value)
     }
 
-    @Test("Two openings in one process hear of each other object by object")
+    @Test("two containers of one store get complete notices of each other's commits")
     func twoOpenings() async throws {
         try await withTwo { first, second in
             var notices = try second.saves.makeAsyncIterator()
@@ -160,7 +164,7 @@ struct SaveNoticeTests {
         }
     }
 
-    @Test("Many writers at once give one gapless row of notices")
+    @Test("concurrent writers give notices without a gap between their generations")
     func writers() async throws {
         try await withTwo { first, second in
             let before = try second.stores[0].persistentStore.currentGeneration()
@@ -197,7 +201,7 @@ struct SaveNoticeTests {
         func append(_ notice: SaveNotice) { list.withLock { $0.append(notice) } }
     }
 
-    @Test("Sequences come and go while another thread commits")
+    @Test("sequences of notices can begin and end while another thread commits")
     func comeAndGo() async throws {
         let store = try await Store.open(.memory, model: Music.model())
         let writer = Task.detached {
@@ -218,9 +222,9 @@ struct SaveNoticeTests {
         #expect(try await store.count("Artist") == 3000)
     }
 
-    @Test("A context gives its own saves and the saves that it merges")
+    @Test("a context's sequence gives its own saves and the saves that it merges")
     func context() async throws {
-        let container = try PersistentContainer(.memory, model: Music.model(), types: Music.types)
+        let container = try Music.container()
         let (one, two) = (container.makeContext("one"), container.makeContext("two"))
         two.mergesChangesAutomatically = true
         var notices = two.changes.makeAsyncIterator()
@@ -236,7 +240,7 @@ struct SaveNoticeTests {
         #expect(notice.inserted == [other.objectID] && notice.contextName == "one")
     }
 
-    @Test("The view context follows what another container commits, without being asked")
+    @Test("the view context merges what another container commits without a call")
     @MainActor
     func viewContext() async throws {
         try await withTwo { first, second in

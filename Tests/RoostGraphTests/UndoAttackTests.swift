@@ -11,159 +11,11 @@ import Testing
 @Suite("Undo under attack")
 @MainActor
 struct UndoAttackTests {
-    // MARK: Observers and hooks
-
-    @Test("An observer can take back the event that it is told about")
-    func undoInObserver() throws {
-        let (_, context, undo) = try UndoSample.make()
-        let album: Album = try context.insert()
-        album.title = "good"
-        try context.save()
-        var heard: [String?] = []
-        let token = context.observe { change in
-            heard.append(album.title)
-            if album.title == "bad" { undo.undo() }
-        }
-        album.title = "bad"
-        withExtendedLifetime(token) { context.processPendingChanges() }
-        #expect(album.title == "good" && !context.hasChanges)
-        #expect(heard == ["bad", "good"])
-        #expect(undo.canRedo)
-    }
-
-    @Test("An observer that takes back the event at the end of a group does not break later groups")
-    func undoAtEndOfGroup() throws {
-        let (_, context, undo) = try UndoSample.make()
-        let album: Album = try context.insert()
-        album.title = "good"
-        try context.save()
-        undo.removeAll()
-        var token: ObservationToken? = context.observe { _ in if album.title == "bad" { undo.undo() } }
-        undo.group("bad") { album.title = "bad" }
-        token = nil
-        _ = token
-        #expect(album.title == "good" && undo.depth == 0)
-        undo.group("two events") {
-            album.title = "a"
-            context.processPendingChanges()
-            album.title = "b"
-        }
-        #expect(undo.depth == 1 && undo.undoName == "two events")
-        undo.undo()
-        #expect(album.title == "good")
-    }
-
-    @Test("A hook that is called by undo cannot mix up the order of the steps")
-    func undoInHook() throws {
-        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
-        let note: Note = try context.insert()
-        for title in ["a", "b", "c"] {
-            note.title = title
-            context.processPendingChanges()
-        }
-        note.onAwake = { undo.undo() }
-        undo.undo()
-        note.onAwake = nil
-        while undo.canUndo, note.title != "a" { undo.undo() }
-        #expect(note.title == "a")
-        undo.redo()
-        #expect(note.title == "b")
-        undo.redo()
-        #expect(note.title == "c" && !undo.canRedo)
-    }
-
-    @Test("An observer can end or move the stack during undo, which then has no steps")
-    func moveInObserver() throws {
-        let (container, context, undo) = try UndoSample.make()
-        let other = container.makeContext()
-        let album: Album = try context.insert()
-        album.title = "one"
-        try context.save()
-        album.title = "two"
-        context.processPendingChanges()
-        let token = context.observe { _ in other.undo = undo }
-        withExtendedLifetime(token) { undo.undo() }
-        #expect(context.undo == nil && other.undo === undo)
-        #expect(!undo.canUndo && !undo.canRedo)
-        undo.redo()
-        #expect(album.title == "one")
-    }
-
-    @Test("A reset by an observer of undo leaves no step")
-    func resetInObserver() throws {
-        let (_, context, undo) = try UndoSample.make()
-        let album: Album = try context.insert()
-        context.processPendingChanges()
-        album.title = "x"
-        context.processPendingChanges()
-        let token = context.observe { _ in context.reset() }
-        withExtendedLifetime(token) { undo.undo() }
-        #expect(!undo.canUndo && !undo.canRedo)
-        undo.redo()
-        #expect(album.context == nil && !context.hasChanges)
-    }
-
-    @Test("A hook that is called after a save can take back a deletion of that save")
-    func undoInDidSave() throws {
-        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
-        let (first, second): (Note, Note) = (try context.insert(), try context.insert())
-        (first.title, second.title) = ("1", "2")
-        try context.save()
-        undo.removeAll()
-        context.delete(second)
-        first.title = "3"
-        first.onDidSave = { undo.undo() }
-        try context.save()
-        first.onDidSave = nil
-        #expect(first.title == "1" && second.context === context && second.isInserted)
-        try context.save()
-        let fresh = container.makeContext()
-        #expect(try Set(fresh.fetch(Fetch<Note>()).map(\.title)) == ["1", "2"])
-        undo.redo()
-        #expect(first.title == "3" && second.isDeleted)
-        try context.save()
-        #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["3"])
-    }
-
-    @Test("An object that changes in its hook after a save is in the next save once")
-    func changeInDidSave() throws {
-        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
-        let note: Note = try context.insert()
-        note.title = "1"
-        note.onDidSave = { note.title = "2" }
-        try context.save()
-        note.onDidSave = nil
-        #expect(note.isUpdated && context.hasChanges)
-        try context.save()
-        #expect(!context.hasChanges && note.version == 2)
-        note.title = "3"
-        note.onDidSave = { undo.undo() }
-        try context.save()
-        note.onDidSave = nil
-        #expect(note.title == "2")
-        try context.save()
-        #expect(try container.makeContext().fetch(Fetch<Note>()).map(\.title) == ["2"])
-    }
-
-    @Test("An insertion that is taken back in the hook after its save is deleted by the next save")
-    func undoInsertionInDidSave() throws {
-        let (container, context, undo) = try UndoSample.make(Note.model(), [Note.self])
-        let note: Note = try context.insert()
-        note.title = "1"
-        note.onDidSave = { undo.undo() }
-        try context.save()
-        note.onDidSave = nil
-        #expect(note.isDeleted && context.deletedObjects.count == 1)
-        try context.save()
-        #expect(!context.hasChanges)
-        #expect(try container.makeContext().count(FetchRequest("Note")) == 0)
-    }
-
     // MARK: Attributes
 
-    @Test("Redo of an insertion, and undo of a deletion, bring back transient attributes")
+    @Test("redo of an insertion and undo of a deletion restore transient attributes")
     func transients() throws {
-        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (_, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         (note.title, note.cached) = ("1", "c")
         context.processPendingChanges()
@@ -182,9 +34,9 @@ struct UndoAttackTests {
         #expect(note.title == "1" && note.cached == "c")
     }
 
-    @Test("A transformable attribute shows the value that was set by name")
+    @Test("a transformable attribute that was set by name follows undo and redo")
     func transformable() throws {
-        let (_, context, undo) = try UndoSample.make(Note.model(), [Note.self])
+        let (_, context, undo) = try UndoSample.make(Note.model(), types: [Note.self])
         let note: Note = try context.insert()
         note.tags = ["a"]
         context.processPendingChanges()
@@ -201,7 +53,7 @@ struct UndoAttackTests {
 
     // MARK: Others
 
-    @Test("Undo refers to the stored object that replaced a new one with equal unique values")
+    @Test("undo refers to the stored object that replaced a new one with equal unique values")
     func replaced() throws {
         let (container, context, undo) = try UndoSample.make()
         context.mergePolicy = .mergeByPropertyObjectTrump
@@ -231,7 +83,7 @@ struct UndoAttackTests {
         try context.save()
     }
 
-    @Test("Undo of a saved insertion takes the object out of what others saved since")
+    @Test("undo of a saved insertion clears references that another context saved later")
     func othersAdded() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()
@@ -261,7 +113,7 @@ struct UndoAttackTests {
         }
     }
 
-    @Test("Undo of an insertion leaves no reference that was set while undo was disabled")
+    @Test("undo of an insertion clears references that were set while undo was disabled")
     func disabledReference() throws {
         let (container, context, undo) = try UndoSample.make()
         let track: Track = try context.insert()
@@ -281,7 +133,7 @@ struct UndoAttackTests {
         try context.save()
     }
 
-    @Test("Undo of an insertion ends references without an inverse that were set while undo was disabled")
+    @Test("undo of an insertion clears one-way references that were set while undo was disabled")
     func disabledOneWay() throws {
         let (container, context, undo) = try UndoSample.make()
         let artist: Artist = try context.insert()
@@ -299,7 +151,7 @@ struct UndoAttackTests {
         #expect(try container.makeContext().fetch(Fetch<Artist>()).map { $0["favorite"] } == [.null])
     }
 
-    @Test("Undo of a deletion that another context made too does not insert the object again")
+    @Test("undo of a deletion does not restore an object that another context also deleted")
     func deletedThere() throws {
         try Music.onEachBackend { container in
             let context = container.makeContext()
@@ -344,7 +196,7 @@ struct UndoAttackTests {
         return try seconds(12_000) / few
     }
 
-    @Test("Undo and redo of many insertions take linear time")
+    @Test("undo and redo of many insertions take linear time")
     func manyInsertions() throws {
         let growth = try growth { count in
             let (_, context, undo) = try UndoSample.make()
@@ -370,28 +222,31 @@ struct UndoAttackTests {
         #expect(growth < 10)
     }
 
-    @Test("Steps and children keep references to objects of subentities, in two stores")
-    func subentities() throws {
-        func model() throws -> ManagedObjectModel {
-            try ManagedObjectModel(
-                entities: [
-                    EntityDescription(
-                        "Shape", attributes: [.string("name")],
-                        relationships: [
-                            .toOne("parent", to: "Shape", inverse: "parts"),
-                            .toMany("parts", to: "Shape", inverse: "parent", isOrdered: true, deleteRule: .cascade),
-                            .toMany("near", to: "Shape", inverse: "near"),
-                        ]),
-                    EntityDescription("Circle", superentity: "Shape", attributes: [.double("radius")]),
-                    EntityDescription("Square", superentity: "Shape", attributes: [.double("side")]),
-                    EntityDescription("Label", attributes: [.string("text")]),
-                ], configurations: ["shapes": ["Shape", "Circle", "Square"], "labels": ["Label"]])
-        }
-        let container = try PersistentContainer(
+    /// Opens a container with two stores: one for shapes and their subentities, one for labels.
+    private func shapes() throws -> PersistentContainer {
+        let model = try ManagedObjectModel(
+            entities: [
+                EntityDescription(
+                    "Shape", attributes: [.string("name")],
+                    relationships: [
+                        .toOne("parent", to: "Shape", inverse: "parts"),
+                        .toMany("parts", to: "Shape", inverse: "parent", isOrdered: true, deleteRule: .cascade),
+                        .toMany("near", to: "Shape", inverse: "near"),
+                    ]),
+                EntityDescription("Circle", superentity: "Shape", attributes: [.double("radius")]),
+                EntityDescription("Square", superentity: "Shape", attributes: [.double("side")]),
+                EntityDescription("Label", attributes: [.string("text")]),
+            ], configurations: ["shapes": ["Shape", "Circle", "Square"], "labels": ["Label"]])
+        return try PersistentContainer(
             [
-                try PersistentContainer(.memory, model: try model()).stores[0],
-                try PersistentContainer(.memory, model: try model()).stores[0],
+                try PersistentContainer(.memory, model: model).stores[0],
+                try PersistentContainer(.memory, model: model).stores[0],
             ], configurations: ["shapes", "labels"])
+    }
+
+    @Test("undo steps and child contexts keep references to subentities, with two stores")
+    func subentities() throws {
+        let container = try shapes()
         let context = container.makeContext()
         let undo = UndoStack()
         context.undo = undo
@@ -438,7 +293,7 @@ struct UndoAttackTests {
 
     // MARK: Memory and time
 
-    @Test("The limit also holds for steps that changed links")
+    @Test("an undo stack's limit also drops steps that changed links")
     func limitOfLinks() throws {
         let (_, context, _) = try UndoSample.make()
         let undo = UndoStack(limit: 1)
@@ -465,7 +320,7 @@ struct UndoAttackTests {
         #expect(undo.depth == 1 && weakAlbum == nil)
     }
 
-    @Test("Undo of many deletions takes no longer if lists were read in between")
+    @Test("undo of many deletions takes linear time if lists were read in between")
     func manyHidden() throws {
         let growth = try growth { count in
             let (_, context, undo) = try UndoSample.make()
@@ -492,7 +347,7 @@ struct UndoAttackTests {
 
     // MARK: Saves in the background, and keys
 
-    @Test("Undo during a save in the background is a change of the next save", arguments: [false, true])
+    @Test("undo during a save in the background is a change of the next save", arguments: [false, true])
     func inFlight(fails: Bool) async throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -546,7 +401,7 @@ struct UndoAttackTests {
         #expect(try before.differences(from: container.makeContext()) == [])
     }
 
-    @Test("Steps hold across the final keys of new objects")
+    @Test("undo steps remain valid when new objects get their final keys")
     func temporaryKeys() throws {
         let control = StoreMeter()
         let container = try control.makeContainer(.memory)
@@ -587,41 +442,4 @@ struct UndoAttackTests {
         let graph = try PlainGraph(reading: context)
         #expect(try graph.differences(from: container.makeContext()) == [])
     }
-}
-
-/// An object with a transient and a transformable attribute, and hooks of the test.
-final class Note: ManagedObject, ManagedObjectClass {
-    static var entityName: EntityName { "Note" }
-    static func propertyName(of path: AnyKeyPath) -> String? { nil }
-    static func model() throws -> ManagedObjectModel {
-        try ManagedObjectModel(entities: [
-            EntityDescription(
-                "Note", attributes: [.string("title"), .string("cached").transient(), .transformable("tags")])
-        ])
-    }
-    var title: String? {
-        get { optionalText(slot: 0) }
-        set { setOptionalText(newValue, slot: 0) }
-    }
-    var cached: String? {
-        get { transient(slot: 1) }
-        set { setTransient(newValue, slot: 1) }
-    }
-    var tags: [String]? {
-        get { coded(slot: 2) }
-        set { setCoded(newValue, slot: 2) }
-    }
-    static var shape: ClassShape {
-        ClassShape(
-            "Note",
-            properties: [
-                .field("title", as: .string), .transient("cached", as: .string), .field("tags", as: .transformable),
-            ])
-    }
-
-    var onAwake: (() -> Void)?
-    var onDidSave: (() -> Void)?
-
-    override func awake(from events: SnapshotEvents) { onAwake?() }
-    override func didSave() { onDidSave?() }
 }

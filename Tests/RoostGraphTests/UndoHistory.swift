@@ -28,7 +28,7 @@ final class UndoHistory {
     var undoStates: [PlainGraph] = []
     var redoStates: [PlainGraph] = []
 
-    init(_ container: PersistentContainer, _ control: StoreMeter, isObservable: Bool) {
+    init(_ container: PersistentContainer, control: StoreMeter, isObservable: Bool) {
         (self.container, self.control) = (container, control)
         context = container.makeContext("undo")
         other = container.makeContext("other")
@@ -93,7 +93,7 @@ final class UndoHistory {
         var step = step
         // A deletion does not end the event.
         if step.kind == 21 { step.c |= 1 }
-        if step.kind < Step.changeCount { try step.change(context, &current) }
+        if step.kind < Step.changeCount { try step.change(context, and: &current) }
     }
 
     private func event(_ steps: ArraySlice<Step>, isGroup: Bool) throws {
@@ -182,7 +182,7 @@ final class UndoHistory {
             if step.kind == 21 { step.c |= 1 }
             guard step.kind < Step.changeCount else { continue }
             let state = current
-            try step.change(child, &current)
+            try step.change(child, and: &current)
             child.processPendingChanges()
             if step.c % 5 == 0, stack.canUndo, PlainContent(current) != PlainContent(state) {
                 stack.undo()
@@ -291,7 +291,7 @@ final class UndoHistory {
         let control = StoreMeter()
         let container = try control.makeContainer(location)
         defer { try? container.close() }
-        let history = UndoHistory(container, control, isObservable: isObservable)
+        let history = UndoHistory(container, control: control, isObservable: isObservable)
         var index = 0
         while index < steps.count {
             let first = steps[index]

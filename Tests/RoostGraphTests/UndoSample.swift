@@ -5,7 +5,7 @@ import RoostGraph
 enum UndoSample {
     /// Creates a store in memory, and a context on it.
     static func make(
-        _ model: ManagedObjectModel? = nil, _ types: [any ManagedObjectClass.Type] = Music.types
+        _ model: ManagedObjectModel? = nil, types: [any ManagedObjectClass.Type] = Music.types
     ) throws -> (PersistentContainer, ManagedObjectContext, UndoStack) {
         let container = try PersistentContainer(.memory, model: try model ?? Music.model(), types: types)
         let context = container.makeContext("undo")

@@ -88,7 +88,8 @@ struct DocumentLoaderTests {
         try store.close()
         try FileManager.default.removeItem(atPath: bench.path(name))
         let storage = try JSONStorage(
-            creatingAt: bench.path(name), try JSONSettings(options), storeUUID: try #require(options.storeUUID))
+            creatingAt: bench.path(name), settings: try JSONSettings(options),
+            storeUUID: try #require(options.storeUUID))
         return try KeyValueStore(
             creating: storage, type: bench.type, location: bench.location(name), model: model, options: options)
     }

@@ -130,7 +130,7 @@ struct JSONFailingFilesTests {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()
-        let storage = try JSONOpening(bench.location(), options).open()
+        let storage = try JSONOpening(bench.location(), options: options).open()
         let store = try KeyValueStore(opening: storage, type: bench.type, location: bench.location(), options: options)
         try store.fill()
         let (isWaiting, mayGoOn, isOver) = (
@@ -163,7 +163,7 @@ struct JSONFailingFilesTests {
         let bench = try Bench()
         try bench.create().close()
         let options = StoreOptions()
-        let storage = try JSONOpening(bench.location(), options).open()
+        let storage = try JSONOpening(bench.location(), options: options).open()
         let store = try KeyValueStore(opening: storage, type: bench.type, location: bench.location(), options: options)
         try store.fill()
         let journal = try bench.bytes("store-journal")

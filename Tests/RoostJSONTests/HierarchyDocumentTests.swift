@@ -82,7 +82,8 @@ struct HierarchyDocumentTests {
     ) throws -> (any PersistentStore) {
         if isPlain {
             let storage = try JSONStorage(
-                creatingAt: bench.path(name), try JSONSettings(options), storeUUID: StoreUUID(derivedFrom: [1]))
+                creatingAt: bench.path(name), settings: try JSONSettings(options),
+                storeUUID: StoreUUID(derivedFrom: [1]))
             let store = try KeyValueStore(
                 creating: storage, type: bench.type, location: bench.location(name), model: model, options: options)
             let loader = try store.bulkLoader(BulkLoadOptions())
@@ -290,14 +291,15 @@ struct HierarchyDocumentTests {
         let metadata = try store.metadata()
         try store.close()
         // Written as a document is, but for the check that each key comes once.
-        let document = try UnfinishedDocument(for: bench.path(), try JSONSettings(options))
+        let document = try UnfinishedDocument(for: bench.path(), settings: try JSONSettings(options))
         var batch = RecordBatch(model: model)
         try batch.append(ObjectID("Animal", key: 1), version: 1, values: [:])
         try batch.append(ObjectID("Tree", key: 1), version: 1, values: [:])
         var tally = StoreTally(model: model)
         tally.add(batch)
         tally.generation = Generation(number: 1)
-        var text = try DocumentText(document.output, metadata, generation: Generation(number: 1), foldedJournal: nil)
+        var text = try DocumentText(
+            document.output, metadata: metadata, generation: Generation(number: 1), foldedJournal: nil)
         try batch.forEachRecord { (record) throws(StoreError) in try text.append(record) }
         _ = try text.finish(DocumentTail(tally, lastKeys: [:]))
         _ = try document.output.finish()

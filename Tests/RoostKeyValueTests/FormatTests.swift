@@ -25,10 +25,10 @@ struct FormatTests {
     func keys() {
         #expect(hex(StorageKey(record: 258, root: 3).bytes) == "03020102")
         #expect(hex(StorageKey(record: 1, root: 300).bytes) == "FF012C0101")
-        let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), 5)
+        let (key, inverseKey) = LinkKeys.keys(Link(1, 2, order: -1, inverseOrder: 7), relationship: 5)
         #expect(hex(key.bytes) == "050101" + "00FFFFFFFFFFFFFFFF" + "0102")
         #expect(hex(inverseKey.bytes) == "050102" + "8107" + "0101")
-        #expect(hex(LinkKeys.keys(Link(1, 2), 5).key.bytes) == "0501010102")
+        #expect(hex(LinkKeys.keys(Link(1, 2), relationship: 5).key.bytes) == "0501010102")
     }
 
     /// Numbers around every boundary of length, and any others.
@@ -103,7 +103,7 @@ struct FormatTests {
                 ))
         }
         func bytes(_ link: (relationship: Int, from: Int64, place: Int64, to: Int64)) -> [UInt8] {
-            LinkKeys.keys(Link(link.from, link.to, order: link.place), link.relationship).key.bytes
+            LinkKeys.keys(Link(link.from, link.to, order: link.place), relationship: link.relationship).key.bytes
         }
         let sorted = links.sorted { $0 < $1 }.map(bytes)
         #expect(sorted == links.map(bytes).sorted { $0.lexicographicallyPrecedes($1) })
@@ -117,7 +117,7 @@ struct FormatTests {
     func linkEnds() throws {
         for place: Int64 in [0, 1, -1, 300, .min, .max] {
             for to in samples() {
-                let bytes = LinkKeys.keys(Link(258, to, order: place), 5).key.bytes
+                let bytes = LinkKeys.keys(Link(258, to, order: place), relationship: 5).key.bytes
                 let byteCount = StorageKey(record: 258, root: 5).count
                 func end(_ bytes: [UInt8]) -> Int64? {
                     bytes.withUnsafeBytes { LinkKey.end(of: $0, behind: byteCount) }
@@ -230,13 +230,13 @@ struct FormatTests {
         #expect(try entries(.references) == ["00" + "0101" + "8103" + "0109": ""])
         #expect(try entries(.unique) == ["00" + "01610000": "0900000000000000"])
         #expect(try entries(.indexes) == ["00" + "FE7FFFFFFFFFFFFFFD" + "01610000" + "0000000000000009": ""])
-        #expect(try MetaSpace.require(MetaSpace.format, reader) == [2, 0, 0, 0, 0xFF, 1, 0, 0])
-        #expect(try MetaSpace.require(MetaSpace.uuid, reader) == Array(uuid.description.utf8))
-        #expect(try MetaSpace.require(MetaSpace.type, reader) == Array("memory".utf8))
-        #expect(try MetaSpace.require(MetaSpace.model, reader) == model.document())
-        #expect(try MetaSpace.require(MetaSpace.userMetadata, reader) == Array("{}".utf8))
-        #expect(try MetaSpace.require(MetaSpace.lastKey(root: 0), reader) == [9, 0, 0, 0, 0, 0, 0, 0])
-        let tally = try MetaSpace.require(MetaSpace.tally, reader)
+        #expect(try MetaSpace.require(MetaSpace.format, reader: reader) == [2, 0, 0, 0, 0xFF, 1, 0, 0])
+        #expect(try MetaSpace.require(MetaSpace.uuid, reader: reader) == Array(uuid.description.utf8))
+        #expect(try MetaSpace.require(MetaSpace.type, reader: reader) == Array("memory".utf8))
+        #expect(try MetaSpace.require(MetaSpace.model, reader: reader) == model.document())
+        #expect(try MetaSpace.require(MetaSpace.userMetadata, reader: reader) == Array("{}".utf8))
+        #expect(try MetaSpace.require(MetaSpace.lastKey(root: 0), reader: reader) == [9, 0, 0, 0, 0, 0, 0, 0])
+        let tally = try MetaSpace.require(MetaSpace.tally, reader: reader)
         #expect(tally.count == 8 * (3 + 2 * 2 + 2 * 2))
         #expect(Array(tally.prefix(32)) == [1, 2, 2, 1].flatMap { UInt64($0).littleEndianBytes })
     }

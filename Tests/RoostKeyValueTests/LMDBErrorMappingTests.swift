@@ -29,7 +29,7 @@ import RoostCore
                 (EROFS, .readOnly),
             ])
         func mapping(code: Int32, expected: StoreError.Code) {
-            let error = StoreError.lmdb(code, "cannot be opened", path: "/store")
+            let error = StoreError.lmdb(code, what: "cannot be opened", path: "/store")
             #expect(error.code == expected)
             #expect(error.message.hasPrefix("'/store' cannot be opened: "))
             #expect(error.underlying != nil)
@@ -39,7 +39,7 @@ import RoostCore
         @Test("no code of the library is left out")
         func complete() {
             for code in MDB_KEYEXIST...MDB_LAST_ERRCODE {
-                #expect((StoreError.lmdb(code, "x", path: "/store").underlying as? LMDBError)?.name != "unknown")
+                #expect((StoreError.lmdb(code, what: "x", path: "/store").underlying as? LMDBError)?.name != "unknown")
             }
         }
     }

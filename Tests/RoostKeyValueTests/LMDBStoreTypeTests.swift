@@ -110,8 +110,9 @@ import RoostCore
             let storage = try directory.get().open()
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
                 // Keys of 511 bytes; a model that this program cannot read.
-                try MetaSpace.write((UInt64(version) | UInt64(511) << 32).littleEndianBytes, MetaSpace.format, writer)
-                try MetaSpace.write([0xFF], MetaSpace.model, writer)
+                try MetaSpace.write(
+                    (UInt64(version) | UInt64(511) << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
+                try MetaSpace.write([0xFF], key: MetaSpace.model, writer: writer)
             }
             try storage.close()
             let before = try directory.get().bytes()

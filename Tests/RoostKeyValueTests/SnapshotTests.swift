@@ -102,13 +102,14 @@ struct SnapshotTests {
         #expect(code { _ = try test.store.reserveKeys(.max, for: "Artist") } == .limitExceeded)
         _ = try test.store.reserveKeys(1, for: "Genre")
         #expect(
-            try MetaSpace.readLastKey(root: try test.model.requireEntity("Genre").number, test.storage.read()) == 64)
+            try MetaSpace.readLastKey(root: try test.model.requireEntity("Genre").number, reader: test.storage.read())
+                == 64)
         let reader = try test.storage.read()
         try test.store.close()
         let genre = try test.model.requireEntity("Genre").number
-        #expect(try MetaSpace.readLastKey(root: genre, reader) == 64)
+        #expect(try MetaSpace.readLastKey(root: genre, reader: reader) == 64)
         let after = MemoryReader(trees: test.storage.contents.current.trees)
-        #expect(try MetaSpace.readLastKey(root: genre, after) == 1)
+        #expect(try MetaSpace.readLastKey(root: genre, reader: after) == 1)
     }
 
     @Test("reservations of many threads and two openings do not overlap")
@@ -260,12 +261,12 @@ struct SnapshotTests {
         #expect(code { _ = try test.store.commit(ChangeSet(model: other)) } == .modelMismatch)
         for version in [UInt64(1), 4] {
             try tamper(test) { (writer) throws(StoreError) in
-                try MetaSpace.write((version | 511 << 32).littleEndianBytes, MetaSpace.format, writer)
+                try MetaSpace.write((version | 511 << 32).littleEndianBytes, key: MetaSpace.format, writer: writer)
             }
             #expect(code { _ = try open(StoreOptions()) } == .unsupportedVersion)
         }
         try tamper(test) { (writer) throws(StoreError) in
-            try MetaSpace.writeFormat(keyLimit: 511, features: ["history", "telepathy"], writer)
+            try MetaSpace.writeFormat(keyLimit: 511, features: ["history", "telepathy"], writer: writer)
         }
         let unknown = #expect(throws: StoreError.self) { _ = try open(StoreOptions()) }
         #expect(unknown?.code == .unsupportedVersion)

@@ -31,13 +31,13 @@ struct PartwiseReadingTests {
         defer { snapshot.close() }
         var expected = try snapshot.computeTally()
         expected.generation = .initial
-        let parts = try ContentPart.parts(of: exaggerated(expected), snapshot, checkingStructure: true)
+        let parts = try ContentPart.parts(of: exaggerated(expected), snapshot: snapshot, checkingStructure: true)
         #expect(parts.count > 40)
         let filler = StoreFiller(
             destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .standard)
         for threads in [1, 3] {
             let reading = PartwiseReading(
-                filler, store, parts, expecting: CopiedContent(tally: expected), PrivateMemory())
+                filler, store: store, parts: parts, expecting: CopiedContent(tally: expected), memory: PrivateMemory())
             let others = try (1..<threads).map { _ in
                 try WorkerThread("reader") { () throws(StoreError) in
                     let own = try store.snapshot()
@@ -59,7 +59,7 @@ struct PartwiseReadingTests {
         defer { snapshot.close() }
         let tally = try snapshot.computeTally()
         let model = store.model
-        let parts = try ContentPart.parts(of: tally, snapshot, checkingStructure: false)
+        let parts = try ContentPart.parts(of: tally, snapshot: snapshot, checkingStructure: false)
         #expect(parts.count == model.roots.count + model.linkRelationships.count)
     }
 
@@ -83,7 +83,7 @@ struct PartwiseReadingTests {
         defer { written.close() }
         #expect(written is any SequentialSnapshot)
         // Anything else would bring the document into memory, once for each thread.
-        let parts = try ContentPart.parts(of: exaggerated(tally), written, checkingStructure: true)
+        let parts = try ContentPart.parts(of: exaggerated(tally), snapshot: written, checkingStructure: true)
         #expect(parts.count == 1 + store.model.roots.count + store.model.linkRelationships.count)
     }
 
@@ -95,10 +95,11 @@ struct PartwiseReadingTests {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let tally = try snapshot.computeTallyOf(base)
-        let parts = try ContentPart.parts(of: exaggerated(tally), snapshot, checkingStructure: true)
+        let parts = try ContentPart.parts(of: exaggerated(tally), snapshot: snapshot, checkingStructure: true)
         let filler = StoreFiller(
             destination: .store(store), sourceName: "a", options: ConversionOptions(), registry: .standard)
-        let reading = PartwiseReading(filler, store, parts, expecting: CopiedContent(tally: tally), PrivateMemory())
+        let reading = PartwiseReading(
+            filler, store: store, parts: parts, expecting: CopiedContent(tally: tally), memory: PrivateMemory())
         reading.run(snapshot)
         let error = #expect(throws: StoreError.self) { try reading.result() }
         #expect(error?.code == .ioFailure)

@@ -18,7 +18,7 @@ struct ArticleTests {
         text.components(separatedBy: "```\(language)\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
-    @Test("quotes the code that its model gives")
+    @Test("the article about model classes quotes the code that its model generates")
     func quotations() throws {
         let document = try #require(blocks("json", in: page).first)
         let model = try ManagedObjectModel(document: Array(document.utf8))
@@ -34,7 +34,7 @@ struct ArticleTests {
         #expect(page.contains("## Files to commit"))
     }
 
-    @Test("shows a class with hooks that an example has")
+    @Test("the article about model classes shows the class with hooks of the Notes example")
     func hooks() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -49,7 +49,7 @@ struct ArticleTests {
         #expect(model.contains(json.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    @Test("names the properties of ManagedObject that a model cannot use")
+    @Test("the article about model classes lists the names that a model cannot use")
     func names() {
         for name in NameTests.members { #expect(page.contains("`\(name)`")) }
     }

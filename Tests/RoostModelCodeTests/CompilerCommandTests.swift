@@ -59,7 +59,7 @@ struct CompilerCommandTests {
             """, to: "\(name).xcdatamodeld/Notes.xcdatamodel/contents")
     }
 
-    @Test("writes classes of a model document, and checks them")
+    @Test("roost-model-compiler writes the classes of a model document, and a check passes")
     func document() throws {
         try writeModel()
         let first = try run("Music.roostmodel.json", "--output", "out")
@@ -67,15 +67,27 @@ struct CompilerCommandTests {
         #expect(first.output == "wrote MusicModel+Generated.swift\nwrote Track+Generated.swift\n")
         let check = try run("Music.roostmodel.json", "--output=out", "--check")
         #expect(check.code == 0 && check.output == "")
+    }
+
+    @Test("roost-model-compiler --check exits with 1 and names stale files")
+    func staleFiles() throws {
+        try writeModel()
+        #expect(try run("Music.roostmodel.json", "--output", "out").code == 0)
         try writeModel("name")
         let stale = try run("Music.roostmodel.json", "--output=out", "--check")
         #expect(stale.code == 1)
         #expect(stale.output == "stale: MusicModel+Generated.swift\nstale: Track+Generated.swift\n")
+    }
+
+    @Test("roost-model-compiler --check exits with 1 if the access level differs")
+    func otherAccessLevel() throws {
+        try writeModel()
+        #expect(try run("Music.roostmodel.json", "--output", "out").code == 0)
         let access = try run("Music.roostmodel.json", "--output=out", "--check", "--access=public")
         #expect(access.code == 1)
     }
 
-    @Test("writes one file of a bundle of Core Data's, without a word if it is asked to be quiet")
+    @Test("roost-model-compiler --single-file --quiet writes one file of a Core Data bundle silently")
     func bundle() throws {
         try writeBundle()
         let result = try run("Notes.xcdatamodeld", "--output", "out", "--single-file", "--quiet")
@@ -85,7 +97,8 @@ struct CompilerCommandTests {
     }
 
     @Test(
-        "refuses entities whose classes Xcode generates too, in builds of Xcode only", arguments: ["class", "category"])
+        "roost-model-compiler --xcode refuses entities whose classes Xcode also generates",
+        arguments: ["class", "category"])
     func xcode(codegen: String) throws {
         try writeBundle(codegen: "codeGenerationType=\"\(codegen)\"")
         #expect(try run("Notes.xcdatamodeld", "--output", "out").code == 0)
@@ -97,18 +110,18 @@ struct CompilerCommandTests {
         #expect(try run("Manual.xcdatamodeld", "--output", "out", "--xcode").code == 0)
     }
 
-    @Test("refuses a compiled model, and names the source instead")
-    func compiled() throws {
+    @Test(
+        "roost-model-compiler refuses a compiled model and names the source instead",
+        arguments: ["Notes.mom", "All.momd"])
+    func compiled(path: String) throws {
         try directory.write("bplist00", to: "Notes.mom")
         try directory.write("bplist00", to: "All.momd/Notes.mom")
-        for path in ["Notes.mom", "All.momd"] {
-            let result = try run(path, "--output", "out")
-            #expect(result.code == 3)
-            #expect(result.errors.contains("is a compiled model") && result.errors.contains(".xcdatamodeld"))
-        }
+        let result = try run(path, "--output", "out")
+        #expect(result.code == 3)
+        #expect(result.errors.contains("is a compiled model") && result.errors.contains(".xcdatamodeld"))
     }
 
-    @Test("an error names the model, and writes nothing")
+    @Test("roost-model-compiler names the model in an error and writes nothing")
     func errors() throws {
         let missing = try run("Missing.roostmodel.json", "--output", "out")
         #expect(missing.code == 3 && missing.errors.hasPrefix("Missing.roostmodel.json: error: "))
@@ -122,7 +135,7 @@ struct CompilerCommandTests {
     }
 
     @Test(
-        "a wrong command line exits with 2 and one line",
+        "a wrong command line of roost-model-compiler exits with 2 and prints one line",
         arguments: [
             (["--output", "out"], "MODEL is missing"), (["Music.roostmodel.json"], "'--output' is missing"),
             (["a.json", "b.json", "--output", "out"], "'b.json'"), (["a.json", "--outptu", "x"], "'--output'?"),
@@ -137,14 +150,16 @@ struct CompilerCommandTests {
         #expect(result.errors.split(separator: "\n").count == 1)
     }
 
-    @Test("prints its help")
+    @Test("roost-model-compiler --help prints its usage")
     func help() throws {
         let result = try run("--help")
         #expect(result.code == 0 && result.errors == "")
         #expect(result.output.hasPrefix("usage: roost-model-compiler MODEL --output DIR"))
     }
 
-    @Test("links no library of a store", .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd")))
+    @Test(
+        "roost-model-compiler links no library of a store",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/ldd")))
     func libraries() throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/ldd")

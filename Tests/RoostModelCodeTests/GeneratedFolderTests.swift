@@ -15,8 +15,8 @@ struct GeneratedFolderTests {
         files = try ModelCode(Samples.music(), source: "Music.roostmodel.json").files(.perEntity)
     }
 
-    @Test("a check finds nothing after the files were written")
-    func green() throws {
+    @Test("a check finds nothing after the generated files were written")
+    func findsNothingAfterWriting() throws {
         let written = try folder.write(files)
         #expect(
             written.map(\.writtenDescription) == [
@@ -26,8 +26,8 @@ struct GeneratedFolderTests {
         #expect(try folder.write(files) == [])
     }
 
-    @Test("a check names each stale, missing and superfluous file, and changes nothing")
-    func red() throws {
+    @Test("a check names each stale, missing and superfluous generated file, and changes nothing")
+    func namesChangedFiles() throws {
         _ = try folder.write(files)
         try directory.write(files[0].text + " ", to: "out/Generated/Album+Generated.swift")
         try directory.remove("out/Generated/Track+Generated.swift")
@@ -41,13 +41,13 @@ struct GeneratedFolderTests {
         #expect(try directory.text("out/Generated/Album+Generated.swift") == files[0].text + " ")
     }
 
-    @Test("all files are missing if the directory does not exist, and a check does not create it")
+    @Test("a check of a directory that does not exist finds missing files without creating it")
     func noDirectory() throws {
         #expect(try folder.findings(files).map(\.kind) == [.missing, .missing, .missing])
         #expect(try directory.names(in: "out") == [])
     }
 
-    @Test("writing removes what was generated from the model before, and keeps all other files")
+    @Test("writing removes files that the same model generated before, and keeps all others")
     func superfluous() throws {
         _ = try folder.write(files)
         let notes = try ModelCode(Samples.people(), source: "Notes.roostmodel.json").files(.singleFile)
@@ -64,7 +64,7 @@ struct GeneratedFolderTests {
             try directory.names(in: "out/Generated") == ["Hand.swift", "Music+Classes.swift", "Notes+Classes.swift"])
     }
 
-    @Test("a file that is up to date is not written again")
+    @Test("a generated file that is up to date is not written again")
     func unchanged() throws {
         _ = try folder.write(files)
         let path = directory.file("out/Generated/Track+Generated.swift")
@@ -75,7 +75,7 @@ struct GeneratedFolderTests {
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date == old)
     }
 
-    @Test("a path that is not a directory is an error that names it")
+    @Test("generating files into a path that is not a directory throws its path")
     func notDirectory() throws {
         try directory.write("", to: "out")
         let error = try #require(throws: StoreError.self) { try folder.write(files) }

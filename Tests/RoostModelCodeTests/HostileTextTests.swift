@@ -23,7 +23,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "the embedded document is the model, whatever its texts are",
+        "the document in generated code is the model, whatever its texts contain",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func documents() throws {
         let model = try model(Self.texts.joined())
@@ -36,12 +36,12 @@ struct HostileTextTests {
     }
 
     @Test(
-        "a document with one such text passes the type checker",
+        "generated code with one hostile text passes the type checker",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"), arguments: texts)
     func document(text: String) throws { try SwiftCompiler.expectValid(Samples.texts(model(text), .singleFile)) }
 
     @Test(
-        "names of entities and of model files do not end comments and literals",
+        "hostile names of entities and model files do not end comments and literals",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"),
         arguments: ["\"", "\\(x)", "a`b", "* *", "\u{2028}class X {}", "\"\"\"", "\u{202E}"])
     func names(text: String) throws {
@@ -52,7 +52,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "the class of transformable values cannot be anything but a type",
+        "a value class of a transformable attribute that is not a type is refused",
         arguments: [
             "Int = 5; let x", "[Int", "Int]", "A B", "() -> Int", "A.", "<A>", "A<", "", "1", "A?", "A\n", "[A:]",
         ]
@@ -65,7 +65,7 @@ struct HostileTextTests {
     }
 
     @Test(
-        "the class of transformable values can be any type",
+        "the value class of a transformable attribute can be any type",
         arguments: ["Cover", "Music.Cover", "[Cover]", "[String: [Cover?]]", "Set<Cover>", "Pair<A.B, [C]>"])
     func goodValueClass(text: String) throws {
         var cover = AttributeDescription("cover", type: .transformable)

@@ -33,7 +33,7 @@ struct NameTests {
     ]
 
     @Test(
-        "keywords and names that generated code uses can be names of properties",
+        "Swift keywords and names that generated code uses can be property names",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"), arguments: [words, usedNames])
     func properties(names: [String]) throws {
         let attributes = names.flatMap { [AttributeDescription.string($0), .date("\($0)2", isOptional: false)] }
@@ -44,7 +44,7 @@ struct NameTests {
     }
 
     @Test(
-        "keywords can be names of entities", .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
+        "Swift keywords can be names of entities", .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"))
     func entities() throws {
         let names = Self.words.filter { !["Any", "Self"].contains($0) }
         let model = try ManagedObjectModel(
@@ -53,7 +53,7 @@ struct NameTests {
     }
 
     @Test(
-        "names with letters outside of ASCII can be names of entities and properties",
+        "names of entities and properties can have letters outside ASCII",
         .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"),
         arguments: ["Straße", "größe", "アルバム", "المدينة", "Ωmega", "𝒳", "名前2", "Résumé", "😀"])
     func unicode(name: String) throws {
@@ -61,7 +61,7 @@ struct NameTests {
         try SwiftCompiler.expectValid(Samples.texts(model, source: "\(name).roostmodel.json"))
     }
 
-    @Test("the name of a member of ManagedObject is refused, with a remedy", arguments: members)
+    @Test("a property with the name of a ManagedObject member is refused, with a remedy", arguments: members)
     func member(name: String) throws {
         let message = try Samples.message(Samples.attribute(name))
         #expect(message.contains("Thing.\(name): the name of property '\(name)' is that of a member of ManagedObject."))
@@ -69,19 +69,20 @@ struct NameTests {
     }
 
     @Test(
-        "names that are refused would not compile", .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"),
+        "a property name that is refused would not compile",
+        .enabled(if: SwiftCompiler.path != nil, "swiftc is not in PATH"),
         arguments: members + reserved)
-    func refused(name: String) throws {
+    func refusedNameDoesNotCompile(name: String) throws {
         let text = try #require(try Samples.texts(Samples.attribute("replaceMe"), .singleFile).first)
         let result = try SwiftCompiler.typeCheck([text.replacing("replaceMe", with: name)])
         #expect(result.code != 0)
     }
 
-    @Test("other names of members are refused by the model itself", arguments: reserved)
+    @Test("a model refuses the reserved names of ManagedObject members", arguments: reserved)
     func refusedByModel(name: String) { #expect(throws: StoreError.self) { try Samples.attribute(name) } }
 
     @Test(
-        "a property that is not a Swift identifier is refused",
+        "a property name that is not a Swift identifier is refused",
         arguments: [
             "two words", "1st", "a-b", "_", "Type", "Protocol", "quote`", "\"", "a\\b", "$0", "=", "a\u{2028}b",
         ])
@@ -90,7 +91,7 @@ struct NameTests {
         #expect(message.contains("is not a Swift identifier. Rename it"))
     }
 
-    @Test("an entity that is not a Swift identifier needs a class name")
+    @Test("an entity name that is not a Swift identifier needs a class name")
     func className() throws {
         var entity = EntityDescription("My Album", attributes: [.string("title")])
         #expect(try Samples.message(ManagedObjectModel(entities: [entity])).contains("managedObjectClassName"))
@@ -100,7 +101,7 @@ struct NameTests {
     }
 
     @Test(
-        "a class has the class name that the model gives its entity",
+        "a generated class has the class name that the model gives its entity",
         arguments: [
             ("Record_", "Record_"), (".Disc", "Disc"), ("Music.Disc", "Disc"), ("NSManagedObject", "Album"),
             ("ManagedObject", "Album"), ("not a name", "Album"), ("", "Album"),
@@ -114,7 +115,7 @@ struct NameTests {
         #expect(text.contains("var albums: ToMany<\(expected)> {"))
     }
 
-    @Test("all names that cannot be used are listed together")
+    @Test("one error lists all names that generated code cannot use")
     func list() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("String", attributes: [.string("context")]),
@@ -129,7 +130,7 @@ struct NameTests {
         }
     }
 
-    @Test("two entities with one class are refused")
+    @Test("two entities with the same class name are refused")
     func duplicates() throws {
         var first = EntityDescription("First")
         first.managedObjectClassName = "Second"
@@ -137,7 +138,7 @@ struct NameTests {
         #expect(message.contains("its class 'Second' is also the class of entity 'First'"))
     }
 
-    @Test("files whose names differ in case only are refused, and one file is possible")
+    @Test("generated files whose names differ only in case are refused, but not one file")
     func caseInsensitive() throws {
         let model = try ManagedObjectModel(entities: [EntityDescription("album"), EntityDescription("Album")])
         #expect(try Samples.message(model).contains("--single-file"))
@@ -145,7 +146,7 @@ struct NameTests {
     }
 
     @Test(
-        "the name of the enum follows from the name of the model file",
+        "the name of the generated enum follows from the name of the model file",
         arguments: [
             ("Music.roostmodel.json", "MusicModel"), ("Music.xcdatamodeld", "MusicModel"),
             ("MusicModel.roostmodel.json", "MusicModel"), ("my-songs 2.json", "MySongs2Model"),

@@ -11,7 +11,7 @@
         /// Without white space, which the formatter places as it likes.
         private static func squeezed(_ text: String) -> String { text.filter { !$0.isWhitespace } }
 
-        @Test("quotes code that is compiled and run")
+        @Test("the article about models in Swift quotes code that is compiled and run")
         func quotations() throws {
             let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             let sources = try ["ArticleModels.swift", "ArticleTests.swift"].map {
@@ -33,7 +33,7 @@
             }
         }
 
-        @Test("shows options of attributes and relationships")
+        @Test("options of @Attribute and @Relationship have the effects that the article shows")
         func records() throws {
             let types: [any ManagedObjectClass.Type] = [Records.Record.self, Records.Song.self]
             try Backends.run { location in
@@ -72,7 +72,7 @@
             }
         }
 
-        @Test("shows a superentity")
+        @Test("a fetch of a @Model superclass returns objects of its subclass")
         func parties() throws {
             let types: [any ManagedObjectClass.Type] = [Parties.Band.self, Parties.Party.self]
             let model = try ManagedObjectModel(types: types)
@@ -86,7 +86,7 @@
             #expect(try container.makeContext().existingObject(band.id).members == ["Joe", "Wayne"])
         }
 
-        @Test("migrates from one version of classes to the next")
+        @Test("a store migrates from one version of @Model classes to the next")
         func versions() throws {
             // A store in memory ends with its container, before the next version can open it.
             try Backends.run(isInFile: true) { location in

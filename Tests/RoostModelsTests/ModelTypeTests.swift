@@ -47,14 +47,14 @@
             }
         }
 
-        @Test("the other side of an inverse follows, also in a superclass")
+        @Test("an inverse that one side names is set on the other, also in a superclass")
         func inverses() throws {
             let model = try ManagedObjectModel(types: [OneSide.Artist.self, OneSide.Album.self, OneSide.Party.self])
             let party = try model.requireEntity("Party").declaration
             #expect(party.relationships.map(\.inverseName) == ["artist"])
         }
 
-        @Test("a class that is missing in the list is an error that names it")
+        @Test("a model of types without a class that they refer to names the missing class")
         func missing() {
             let error = #expect(throws: StoreError.self) { try ManagedObjectModel(types: [OneSide.Album.self]) }
             #expect(error?.code == .invalidModel && error?.message.contains("'Artist'") == true)
@@ -62,13 +62,13 @@
             #expect(other?.message.contains("'Party'") == true)
         }
 
-        @Test("a class that was generated has no description")
+        @Test("a model of types refuses generated classes")
         func generated() {
             let error = #expect(throws: StoreError.self) { try ManagedObjectModel(types: LibraryModel.types) }
             #expect(error?.code == .invalidModel && error?.message.contains("is not a @Model class") == true)
         }
 
-        @Test("all problems of the model are listed")
+        @Test("one error lists all problems of a model of types")
         func problems() {
             let error = #expect(throws: StoreError.self) {
                 try ManagedObjectModel(types: [Wrong.Album.self, Wrong.Artist.self])
@@ -76,7 +76,7 @@
             #expect(error?.message.contains("Album.artist") == true && error?.message.contains("Album.guests") == true)
         }
 
-        @Test("types that only the compiler knows have the types of their values")
+        @Test("properties of types that only the compiler knows have the types of their values")
         func compilerTypes() throws {
             let types: [any ManagedObjectClass.Type] = [Names.Entry.self]
             let model = try ManagedObjectModel(types: types)
@@ -93,6 +93,12 @@
                 let wanted = try #require(expected[attribute.name])
                 #expect((attribute.type, attribute.isOptional, attribute.defaultValue) == wanted)
             }
+        }
+
+        @Test("properties of types that only the compiler knows are saved and read back")
+        func savedCompilerTypes() throws {
+            let types: [any ManagedObjectClass.Type] = [Names.Entry.self]
+            let model = try ManagedObjectModel(types: types)
             try Backends.run { location in
                 let container = try PersistentContainer(location, model: model, types: types)
                 let context = container.makeContext()
@@ -114,7 +120,7 @@
             }
         }
 
-        @Test("the same names are refused as by the generator")
+        @Test("@Model refuses the same property names as the generator")
         func names() {
             #expect(ModelPropertySyntax.reservedNames == ModelNames.managedObjectMembers.union(["self"]))
         }

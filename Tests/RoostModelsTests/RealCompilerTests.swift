@@ -136,7 +136,7 @@
             """
         }
 
-        @Test("classes of all kinds compile without a warning", arguments: ["", "public", "package"])
+        @Test("@Model classes of all kinds compile without a warning", arguments: ["", "public", "package"])
         func valid(access: String) throws {
             var options = ["-warnings-as-errors"] + (access == "package" ? ["-package-name", "test"] : [])
             // As strict as programs can be.
@@ -148,7 +148,7 @@
             #expect(found.isEmpty, "\(found)")
         }
 
-        @Test("nonisolated classes compile where everything is isolated to the main actor by default")
+        @Test("nonisolated @Model classes compile with main actor isolation by default")
         func mainActor() throws {
             let text = Self.valid("").replacing("enum Music", with: "nonisolated enum Music")
                 .replacing("@Model public class", with: "@Model nonisolated class")
@@ -159,8 +159,8 @@
             #expect(found.isEmpty, "\(found)")
         }
 
-        /// Classes with an error in the line that ends with `// here`.
-        private static let wrong: [(text: String, message: String)] = [
+        /// Members with an error in the line that ends with `// here`, and a part of its message.
+        private static let wrong: [(String, String)] = [
             ("var x = make() // here", "Write the type of 'x'"),
             ("var é: String // ä\n    let y: Int16 // here", "is a 'var'"),
             ("var x: Int16 = 3\n    {\n didSet {} }\n    var context: String? // here", "member of ManagedObject"),
@@ -175,7 +175,7 @@
             ("}\nfinal class Plain {\n    @Attribute(type: .uri) // here\n    var x: String?", "of a @Model class"),
         ]
 
-        @Test("an error of a property brings no other errors")
+        @Test("an error of a @Model property causes no errors in other lines")
         func oneError() throws {
             let text = """
                 import Foundation
@@ -195,9 +195,8 @@
             #expect(Set(found.map(\.line)) == [3, 5], "\(found)")
         }
 
-        @Test("an error is at its line in the source", arguments: Self.wrong.indices)
-        func errors(_ index: Int) throws {
-            let (member, message) = Self.wrong[index]
+        @Test("the compiler reports an error of a @Model class at its line", arguments: Self.wrong)
+        func errors(member: String, message: String) throws {
             let text = """
                 import Foundation
                 import RoostModels

@@ -6,7 +6,7 @@
     import Testing
 
     /// Tests of classes with `@Model` and of generated classes.
-    @Suite("Classes of a model, by @Model and by the generator")
+    @Suite("Model classes")
     struct SharedClassTests {
         private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("Fixtures/Library.roostmodel.json")
@@ -24,7 +24,7 @@
             }
         }
 
-        @Test("the classes have the model of the document", arguments: Way.all)
+        @Test("@Model and generated classes have the model of the document", arguments: Way.all)
         func models(_ way: Way) throws {
             let (model, document) = (try way.type.model, try Self.document())
             for (found, expected) in zip(model.entities, document.entities) {
@@ -33,7 +33,7 @@
             #expect(model == document)
         }
 
-        @Test("the generated classes are those of the document")
+        @Test("the committed generated classes match the generator's output")
         func generated() throws {
             let code = ModelCode(try Self.document(), source: "Library.roostmodel.json")
             let file = try #require(try code.files(.singleFile).first)
@@ -42,7 +42,7 @@
             #expect(try String(contentsOf: committed, encoding: .utf8) == file.text)
         }
 
-        @Test("attributes of all types are saved and read", arguments: Way.all)
+        @Test("attributes of all types are saved and read back", arguments: Way.all)
         func attributes(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -82,7 +82,7 @@
             try check(way.type)
         }
 
-        @Test("optional attributes become null, and new objects have defaults", arguments: Way.all)
+        @Test("new objects have defaults, and optional attributes can be set to null", arguments: Way.all)
         func nulls(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -114,19 +114,20 @@
             try check(way.type)
         }
 
-        private func make<T: ThingClass>(_ text: String, in context: ManagedObjectContext, _ type: T.Type) throws -> T {
+        private func make<T: ThingClass>(_ text: String, in context: ManagedObjectContext, as type: T.Type) throws -> T
+        {
             let thing: T = try context.insert()
             (thing.text, thing.bytes, thing.ident, thing.link) = (text, Data(), UUID(), "")
             (thing.large, thing.medium, thing.precise, thing.rough) = (Int64(thing.objectID.key), 0, 0, 0)
             return thing
         }
 
-        @Test("relationships keep both sides, their order and their rules", arguments: Way.all)
+        @Test("relationships of model classes keep both sides, their order and their rules", arguments: Way.all)
         func relationships(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
                     let context = container.makeContext()
-                    let things = try ["a", "b", "c", "d"].map { try make($0, in: context, W.Thing.self) }
+                    let things = try ["a", "b", "c", "d"].map { try make($0, in: context, as: W.Thing.self) }
                     things[1].one = things[0]
                     things[0].others.insert(things[2])
                     #expect(things[0].others.contains(things[1]) && things[2].one == things[0])
@@ -147,9 +148,9 @@
                     other.delete(copy)
                     try other.save()
                     #expect(try other.count(Fetch<W.Thing>()) == 1)
-                    let limited = try make("e", in: other, W.Thing.self)
+                    let limited = try make("e", in: other, as: W.Thing.self)
                     for name in ["f", "g", "h", "i"] {
-                        limited.ordered.append(try make(name, in: other, W.Thing.self))
+                        limited.ordered.append(try make(name, in: other, as: W.Thing.self))
                     }
                     let error = #expect(throws: StoreError.self) { try other.save() }
                     #expect(error?.failures.map(\.property) == ["ordered"])
@@ -158,7 +159,7 @@
             try check(way.type)
         }
 
-        @Test("subclasses have the properties of their superclasses", arguments: Way.all)
+        @Test("model subclasses have the properties and the rules of their superclasses", arguments: Way.all)
         func hierarchy(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
@@ -187,7 +188,7 @@
             try check(way.type)
         }
 
-        @Test("key paths have the names of properties, inherited ones too", arguments: Way.all)
+        @Test("model classes name the properties of own and inherited key paths", arguments: Way.all)
         func names(_ way: Way) throws {
             func names(_ type: any ManagedObjectClass.Type, _ paths: [AnyKeyPath]) -> [String?] {
                 paths.map { type.propertyName(of: $0) }
@@ -203,14 +204,14 @@
             try check(way.type)
         }
 
-        @Test("requests use #Predicate and key paths", arguments: Way.all)
+        @Test("a request with #Predicate and key paths fetches the matching objects", arguments: Way.all)
         func predicates(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
                     let context = container.makeContext()
-                    let first = try make("first", in: context, W.Thing.self)
+                    let first = try make("first", in: context, as: W.Thing.self)
                     for (number, medium) in [(1, 3), (2, 9), (3, 5)] {
-                        let thing = try make("t\(number)", in: context, W.Thing.self)
+                        let thing = try make("t\(number)", in: context, as: W.Thing.self)
                         (thing.large, thing.medium, thing.one) = (Int64(100 * number), Int32(medium), first)
                         thing.maybeSmall = nil
                     }
@@ -221,13 +222,13 @@
             try check(way.type)
         }
 
-        @Test("uniqueness is kept", arguments: Way.all)
+        @Test("a save that breaks a uniqueness constraint of a model class throws", arguments: Way.all)
         func uniqueness(_ way: Way) throws {
             func check<W: ModelWay>(_ way: W.Type) throws {
                 try onEachBackend(way) { container in
                     let context = container.makeContext()
                     let (first, second) = (
-                        try make("a", in: context, W.Thing.self), try make("b", in: context, W.Thing.self)
+                        try make("a", in: context, as: W.Thing.self), try make("b", in: context, as: W.Thing.self)
                     )
                     (first.code, second.code) = ("A1", "A1")
                     #expect(throws: StoreError.self) { try context.save() }

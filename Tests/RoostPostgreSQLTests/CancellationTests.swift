@@ -26,7 +26,7 @@
             defer { proxy.stop() }
             let options = StoreOptions(typeOptions: ["connectTimeoutSeconds": "5"])
             let place = try PostgreSQLLocation("host=\(proxy.directory) dbname=roost user=roost schema=any")
-            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(options))
+            let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(options))
             defer { connection.close() }
             proxy.set(.silent)
             // It would wait for ever without a limit of its own.
@@ -44,10 +44,10 @@
         @Test("leave a connection of use if the server ends them")
         func endedByServer() throws {
             let place = try PostgreSQLLocation("\(PostgreSQLServer.parameters ?? "") schema=any")
-            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
             defer { connection.close() }
             expectCancellation(on: connection)
-            #expect(try connection.query("SELECT 7").text(0, 0) == "7")
+            #expect(try connection.query("SELECT 7").text(0, column: 0) == "7")
         }
     }
 #endif

@@ -57,7 +57,7 @@
         /// A session of the server in a transaction, in the schema of the store.
         func session(running sql: String) throws -> PostgreSQLConnection {
             let place = try PostgreSQLLocation(location.path)
-            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
             try connection.query("BEGIN; \(sql)")
             return connection
         }

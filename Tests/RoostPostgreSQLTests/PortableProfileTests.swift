@@ -25,9 +25,9 @@
         @discardableResult
         private func run(_ sql: String, in location: StoreLocation) throws -> String? {
             let connection = try PostgreSQLConnection(
-                try PostgreSQLLocation(location.path), try PostgreSQLSettings(StoreOptions()))
+                try PostgreSQLLocation(location.path), settings: try PostgreSQLSettings(StoreOptions()))
             defer { connection.close() }
-            return try connection.query(sql).text(0, 0)
+            return try connection.query(sql).text(0, column: 0)
         }
 
         private func insert(_ key: Int64, into store: any PersistentStore) throws {
@@ -167,8 +167,9 @@
             let (place, new) = (try PostgreSQLLocation(location.path), try PostgreSQLLocation(other.path))
             let number = try #require(try run("SELECT '_roost_tallies'::regclass::oid::bigint", in: location))
             let database = try PostgreSQLDatabase(
-                place, try PostgreSQLStoreLock.acquire(try PostgreSQLOpening(location, options)),
-                PostgreSQLIncarnation(uuid: uuid, tableNumber: try #require(Int64(number)), formatVersion: 3))
+                place, lock: try PostgreSQLStoreLock.acquire(try PostgreSQLOpening(location, options: options)),
+                incarnation: PostgreSQLIncarnation(
+                    uuid: uuid, tableNumber: try #require(Int64(number)), formatVersion: 3))
             for _ in 0..<earlierTransactions { database.rollBackWriting(try database.beginWriting()) }
             let connection = try database.beginWritingBesideOthers().connection
             // As if another program had found the lease too old.

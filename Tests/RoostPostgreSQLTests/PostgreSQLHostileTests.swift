@@ -60,9 +60,9 @@
 
         private func psql(_ sql: String) throws -> String {
             let connection = try PostgreSQLConnection(
-                PostgreSQLLocation(PostgreSQLServer.location().path), PostgreSQLSettings(StoreOptions()))
+                PostgreSQLLocation(PostgreSQLServer.location().path), settings: PostgreSQLSettings(StoreOptions()))
             let result = try connection.query(sql)
-            return (0..<result.rowCount).map { result.text($0, 0) ?? "" }.joined(separator: "\n")
+            return (0..<result.rowCount).map { result.text($0, column: 0) ?? "" }.joined(separator: "\n")
         }
 
         private func open(_ store: any PersistentStore) throws -> Store {
@@ -298,7 +298,7 @@
         @Test("Identifiers are quoted as libpq quotes them")
         func quoting() throws {
             let connection = try PostgreSQLConnection(
-                PostgreSQLLocation(PostgreSQLServer.location().path), PostgreSQLSettings(StoreOptions()))
+                PostgreSQLLocation(PostgreSQLServer.location().path), settings: PostgreSQLSettings(StoreOptions()))
             for text in Self.texts where !text.utf8.contains(0) && !text.isEmpty {
                 #expect(try connection.identifier(text) == PostgreSQLDialect().quote(text))
             }

@@ -23,7 +23,7 @@
         /// Ends all other sessions, as an administrator does.
         func terminateSessions() throws {
             let place = try PostgreSQLLocation("\(parameters) schema=any")
-            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
             defer { connection.close() }
             try connection.query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"

@@ -8,7 +8,7 @@ import Testing
 @Suite("Decimal numbers")
 struct DecimalNumberTests {
     @Test(
-        "text, number and Foundation's Decimal mean the same",
+        "a decimal number survives its text and Foundation's Decimal",
         arguments: [
             ("0", "0"), ("-0", "0"), ("+1", "1"), ("00012.3400", "12.34"), ("-0.001", "-0.001"), ("1e3", "1000"),
             ("1.5E-3", "0.0015"), ("99999999999999999999999999999999999999", "99999999999999999999999999999999999999"),
@@ -16,7 +16,7 @@ struct DecimalNumberTests {
             ("NaN", "NaN"),
             ("5e127", "5e127"), ("500e125", "5e127"), ("1e-128", "1e-128"),
         ])
-    func text(_ written: String, _ canonical: String) throws {
+    func text(_ written: String, canonical: String) throws {
         let number = try #require(DecimalNumber(utf8: written.utf8))
         #expect(number.description == canonical)
         #expect(DecimalNumber(utf8: number.description.utf8) == number)
@@ -24,7 +24,7 @@ struct DecimalNumberTests {
     }
 
     @Test(
-        "text that is not a decimal number, or does not fit one, is refused",
+        "a text that is not a decimal number, or does not fit one, is refused",
         arguments: [
             "", "-", ".", "1e", "1e+", "1..2", "1.2.3", "0x10", "Nan", "NaNN", "1 ", "１",
             "123456789012345678901234567890123456789", "1e200", "1e128", "1e-129", "1e99999999999999999999", "--1",
@@ -33,7 +33,7 @@ struct DecimalNumberTests {
     func badText(_ text: String) { #expect(DecimalNumber(utf8: text.utf8) == nil) }
 
     @Test(
-        "an exponent far out of range is refused without counting up to it",
+        "a decimal number with an exponent out of range is refused, unless it is zero",
         arguments: [Int.max, .min, .max - 1, .min + 38, 128, 1 << 32, -200, -129])
     func exponents(_ exponent: Int) {
         #expect(DecimalNumber(isNegative: false, mantissa: 1, exponent: exponent) == nil)
@@ -41,7 +41,7 @@ struct DecimalNumberTests {
         #expect(DecimalNumber(isNegative: true, mantissa: 0, exponent: exponent) == .zero)
     }
 
-    @Test("zeros at a mantissa's end bring an exponent into the range, or out of it")
+    @Test("trailing zeros of a mantissa move a decimal's exponent into or out of range")
     func zeros() throws {
         let many = DecimalNumber.mantissaLimit
         #expect(DecimalNumber(isNegative: false, mantissa: many, exponent: -166)?.exponent == -128)
@@ -51,8 +51,8 @@ struct DecimalNumberTests {
         #expect(DecimalNumber(isNegative: false, mantissa: 10, exponent: .max) == nil)
     }
 
-    @Test("the order is that of the values, NaN last")
-    func order() throws {
+    @Test("decimal numbers order by value, with NaN last")
+    func ordersByValue() throws {
         let texts = [
             "-1e127", "-99999999999999999999999999999999999999", "-10", "-9.99", "-1e-128", "0", "1e-128", "0.1", "1",
             "1.0000000000000000000000000000000000001", "2", "10", "1e38", "9e127", "NaN",
@@ -66,7 +66,7 @@ struct DecimalNumberTests {
         }
     }
 
-    @Test("random Decimals come back from their stored form unchanged")
+    @Test("a random Decimal of Foundation survives its stored form")
     func foundation() throws {
         var generator = SeededGenerator(seed: 99)
         for _ in 0..<2_000 {
@@ -79,7 +79,7 @@ struct DecimalNumberTests {
     }
 
     @Test(
-        "sums and quotients have 38 digits, rounded half away from zero",
+        "decimal results have 38 digits, rounded half away from zero",
         arguments: [
             ("1000", "+", "0.12345678901234567890123456789012345678", "1000.1234567890123456789012345678901235"),
             ("99999999999999999999999999999999999999", "+", "0.5", "1e38"),
@@ -100,7 +100,7 @@ struct DecimalNumberTests {
             ),
             ("5", "*", "0.33333333333333333333333333333333333333", "1.6666666666666666666666666666666666667"),
         ] as [(String, String, String, String?)])
-    func arithmetic(_ left: String, _ sign: String, _ right: String, _ result: String?) throws {
+    func arithmetic(_ left: String, sign: String, right: String, result: String?) throws {
         let (a, b) = (try #require(DecimalNumber(utf8: left.utf8)), try #require(DecimalNumber(utf8: right.utf8)))
         let found =
             switch sign {
@@ -111,7 +111,7 @@ struct DecimalNumberTests {
         #expect(found == result.flatMap { DecimalNumber(utf8: $0.utf8) })
     }
 
-    @Test("a sum of many is exact until it is rounded, in any order")
+    @Test("a sum of many decimals is exact until it is rounded, in any order")
     func manySummands() throws {
         var generator = SeededGenerator(seed: 7)
         var numbers: [DecimalNumber] = []

@@ -82,9 +82,9 @@ private struct ConditionMaker {
     }
 }
 
-@Suite("Fast and plain ways to the same answer")
+@Suite("Fast and plain filters")
 struct FilterTwinTests {
-    @Test("tests of fields where they lie answer as the evaluator does", arguments: 0..<4)
+    @Test("filters that test fields in place answer as the evaluator does", arguments: 0..<4)
     func quickFilter(seed: UInt64) throws {
         let model = try everyTypeModel()
         var maker = ConditionMaker(generator: SeededGenerator(seed: seed))
@@ -98,7 +98,7 @@ struct FilterTwinTests {
             let filter = try RecordFilter(FetchRequest("Thing", where: predicate), model: model)
             #expect(filter.rest == nil)
             let matcher = filter.matcher(over: nil)
-            // The same condition as one node, which nothing but the evaluator knows.
+            // The same condition as one node, which only the evaluator can decide.
             var compiler = PredicateCompiler(model: model, entity: try model.requireEntity("Thing"))
             let whole = try compiler.condition(predicate)
             let evaluator = PredicateEvaluator(PredicateProgram(compiler.parts, model: model), graph: nil)
@@ -112,7 +112,7 @@ struct FilterTwinTests {
         #expect(matches > 10_000 && misses > 10_000)
     }
 
-    @Test("comparisons of fields mean without being compiled what they mean compiled, errors included")
+    @Test("a field comparison answers the same compiled or not, errors included")
     func fieldComparisons() throws {
         let model = try everyTypeModel()
         let entity = try model.requireEntity("Thing")
@@ -135,10 +135,10 @@ struct FilterTwinTests {
                             left: .keyPath([field]), operator: operation, right: .constant(constant), options: options))
                     let isQuick = FieldComparison.all(comparison, of: entity, model: model) != nil
                     if isQuick { quickCount += 1 }
-                    let answer = answer(comparison, records)
-                    // With OR it is none, so that it is compiled.
+                    let answer = answer(comparison, of: records)
+                    // An OR is not a field comparison, so it is compiled.
                     #expect(FieldComparison.all(.or([comparison]), of: entity, model: model) == nil)
-                    #expect(answer == self.answer(.or([comparison]), records), "\(comparison)")
+                    #expect(answer == self.answer(.or([comparison]), of: records), "\(comparison)")
                     if case .failure = answer {
                         errorCount += 1
                         #expect(!isQuick, "\(comparison)")
@@ -149,7 +149,7 @@ struct FilterTwinTests {
         #expect(quickCount > 500 && errorCount > 500)
     }
 
-    @Test("fields are compared where each entity has them, several in one record")
+    @Test("field comparisons find the fields of each subentity's records")
     func fieldComparisonsOfSubentities() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Base", attributes: [.init("number", type: .integer64), .init("text", type: .string)]),
@@ -186,7 +186,7 @@ struct FilterTwinTests {
     }
 
     /// The keys of the records that meet a predicate, or what it is refused for.
-    private func answer(_ predicate: FetchRequest.Predicate, _ records: RecordBatch) -> Result<[Int64], StoreError> {
+    private func answer(_ predicate: FetchRequest.Predicate, of records: RecordBatch) -> Result<[Int64], StoreError> {
         do throws(StoreError) {
             let matcher = try RecordFilter(FetchRequest("Thing", where: predicate), model: records.model)
                 .matcher(over: nil)
@@ -200,7 +200,7 @@ struct FilterTwinTests {
         }
     }
 
-    @Test("a value is found in a set exactly when it equals one of its values")
+    @Test("a set of constants contains exactly the values that equal one of them")
     func sets() throws {
         let model = try everyTypeModel()
         var generator = SeededGenerator(seed: 4)
@@ -218,7 +218,7 @@ struct FilterTwinTests {
         }
     }
 
-    @Test("a list of ten thousand costs a record no more than one of ten")
+    @Test("a set of 10,000 constants finds each after fewer than 40 comparisons")
     func longLists() throws {
         let model = try everyTypeModel()
         let numbers = (0..<10_000).map { PredicateConstant(.int($0 * 7), model: model) }
@@ -232,7 +232,7 @@ struct FilterTwinTests {
     }
 }
 
-@Suite("Fetches that ask more than a record shows")
+@Suite("Fetches with conditions on related objects")
 struct ResidualFetchTests {
     private let library: Library
     private let tracks: RecordBatch
@@ -251,7 +251,7 @@ struct ResidualFetchTests {
         self.tracks = tracks
     }
 
-    /// Half of it shows on the record, half on another one.
+    /// The record decides one half, a related record the other.
     private let predicate =
         FetchRequest.Predicate.less("length", than: 50)
         && .comparison(.init(left: .keyPath(["album", "title"]), operator: .notEqual, right: .constant("Nil")))
@@ -283,7 +283,9 @@ struct ResidualFetchTests {
 
     private var expected: [Int64] { (1...500).filter { $0 * 7 % 100 < 50 && $0 % 3 != 1 } }
 
-    @Test("they stream, in order, with offset and limit", arguments: [0, 3, 400], [nil, 0, 1, 5, 1000])
+    @Test(
+        "a fetch with a condition on related objects respects order, offset and limit", arguments: [0, 3, 400],
+        [nil, 0, 1, 5, 1000])
     func windows(offset: Int, limit: Int?) throws {
         let request = FetchRequest("Track", where: predicate, limit: limit, offset: offset)
         #expect(try keys(request).0 == Array(expected.dropFirst(offset).prefix(limit ?? .max)))
@@ -296,7 +298,7 @@ struct ResidualFetchTests {
         #expect(try keys(sorted).0 == Array(inOrder.dropFirst(offset).prefix(limit ?? .max)))
     }
 
-    @Test("a limit ends the reading soon")
+    @Test("a fetch with a limit visits few records")
     func visits() throws {
         let all = try keys(FetchRequest("Track", where: predicate))
         #expect(all.visited == 500)
@@ -304,7 +306,8 @@ struct ResidualFetchTests {
         #expect(first.0.count == 2 && first.visited < 50)
     }
 
-    @Test("damaged records cost themselves alone", arguments: [[1], [500], [2, 3, 499], [250]] as [Set<Int64>])
+    @Test(
+        "a damaged record costs a fetch only that record", arguments: [[1], [500], [2, 3, 499], [250]] as [Set<Int64>])
     func damage(damaged: Set<Int64>) throws {
         for predicate in [predicate, .constant(true)] {
             let result = try keys(FetchRequest("Track", where: predicate), damaged: damaged)
@@ -324,7 +327,7 @@ struct ResidualFetchTests {
         #expect(errors.map(\.damagedObject) == expected.filter { $0 % 3 == 2 }.map { _ in ObjectID("Album", key: 3) })
     }
 
-    @Test("bytes are found by hierarchy and key, also after some were forgotten")
+    @Test("record places find bytes by hierarchy and key, also after removals")
     func places() {
         let places = RecordPlaces()
         var model: [Int64: Int] = [:]
@@ -336,14 +339,15 @@ struct ResidualFetchTests {
                 let count = step % 300
                 switch Int.random(in: 0...5, using: &generator) {
                 case 0:
-                    places.forget(key, 3)
+                    places.forget(key, root: 3)
                     model[key] = nil
                 case 1:
-                    places.replace(.init(rebasing: bytes[..<count]), at: key, 3)
-                    // What was forgotten is not there to be replaced, but may be: it is asked for only after it was inserted again.
-                    if model[key] != nil { model[key] = count } else { places.forget(key, 3) }
+                    places.replace(.init(rebasing: bytes[..<count]), at: key, root: 3)
+                    // Replacing the bytes of a forgotten key may bring them back, so it is
+                    // forgotten again.
+                    if model[key] != nil { model[key] = count } else { places.forget(key, root: 3) }
                 default:
-                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, 3) == (model[key] == nil))
+                    #expect(places.insert(.init(rebasing: bytes[..<count]), at: key, root: 3) == (model[key] == nil))
                     if model[key] == nil { model[key] = count }
                 }
                 if step % 7000 == 6999 {
@@ -351,13 +355,13 @@ struct ResidualFetchTests {
                     model = [:]
                 }
                 let asked = Int64.random(in: 0...700, using: &generator)
-                #expect(places.bytes(of: asked, 3)?.count == model[asked])
-                #expect(places.bytes(of: asked, 4) == nil)
+                #expect(places.bytes(of: asked, root: 3)?.count == model[asked])
+                #expect(places.bytes(of: asked, root: 4) == nil)
             }
         }
     }
 
-    @Test("a regular expression that takes too long ends the fetch after the records found so far")
+    @Test("a slow regular expression ends a fetch after the records found so far")
     func deadline() throws {
         var tracks = RecordBatch(model: library.model)
         for key in Int64(1)...4 {

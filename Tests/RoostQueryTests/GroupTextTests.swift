@@ -26,7 +26,7 @@ struct GroupTextTests {
     private static let tenth = Value.decimal(DecimalNumber(utf8: "0.1".utf8)?.decimal ?? .nan)
 
     @Test(
-        "a column is an operator over all objects of a group, alone or in an expression",
+        "a column of groups is an operator over all objects of a group",
         arguments: [
             ("@count", .keyPath(["@count"])), ("@count.title", .keyPath(["@count", "title"])),
             ("@max.released", .keyPath(["@max", "released"])),
@@ -36,7 +36,7 @@ struct GroupTextTests {
                 .function(.divide, [.keyPath(["@sum", "length"]), .keyPath(["@count"])])
             ),
         ] as [(String, FetchRequest.Expression)])
-    func columns(_ text: String, _ expected: FetchRequest.Expression) throws {
+    func columns(_ text: String, expected: FetchRequest.Expression) throws {
         let model = try Self.model()
         let entity: EntityName = text.contains("title") || text.contains("released") ? "Album" : "Track"
         let read = try Expression(text, for: entity, model: model, ofGroups: true)
@@ -48,49 +48,54 @@ struct GroupTextTests {
         #expect(try RowPlan(request, model: model).grouping != nil)
     }
 
-    @Test("a literal in a condition on groups has the type of what the operator makes")
-    func conditions() throws {
-        let model = try Self.model()
-        for (text, names, value) in [
-            ("@sum.price > 0.1", ["@sum", "price"], Self.tenth),
+    @Test(
+        "a literal in a condition on groups has the type of the operator's result",
+        arguments: [
+            ("@sum.price > 0.1", ["@sum", "price"], tenth),
             ("@min.released > '2001-01-02'", ["@min", "released"], .date(Date(timeIntervalSinceReferenceDate: 86400))),
             ("@count > 2", ["@count"], .int(2)), ("@max.title > 'x'", ["@max", "title"], "x"),
-        ] {
-            let read = try Predicate(text, for: "Album", model: model, ofGroups: true)
-            #expect(read == .comparison(.init(left: .keyPath(names), operator: .greater, right: .constant(value))))
-            let written = try read.format(for: "Album", model: model)
-            #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
-            // Objects have no groups.
-            #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
-        }
+        ] as [(String, [String], Value)])
+    func conditions(text: String, names: [String], value: Value) throws {
+        let model = try Self.model()
+        let read = try Predicate(text, for: "Album", model: model, ofGroups: true)
+        #expect(read == .comparison(.init(left: .keyPath(names), operator: .greater, right: .constant(value))))
+        let written = try read.format(for: "Album", model: model)
+        #expect(try Predicate(written, for: "Album", model: model, ofGroups: true) == read, "\(written)")
+        // Objects have no groups.
+        #expect(throws: StoreError.self) { try Predicate(text, for: "Album", model: model) }
     }
 
-    @Test(
-        "what is wrong is said with its column, and what to write instead",
-        arguments: [
-            ("1 + @sum", "column 5", "@sum.price"), ("1 + @sum.prise", "column 5", "did you mean 'price'?"),
-            ("@sum.tracks.length", "column 1", "write sum(tracks.@sum.length)."),
-            ("@count.tracks", "column 1", "write sum(tracks.@count)."),
-            ("@max.tracks", "column 1", "write max(tracks.@count)."),
-            ("@avg.tracks.length", "column 1", "write average(tracks.@avg.length)."),
-            ("@unionOfObjects.title", "column 1", "needs a to-many relationship"),
-        ])
-    func wrong(_ text: String, _ place: String, _ words: String) throws {
+    /// Wrong columns of groups, each with its position and words of the message.
+    static let refusals: [(String, String, String)] = [
+        ("1 + @sum", "column 5", "@sum.price"), ("1 + @sum.prise", "column 5", "did you mean 'price'?"),
+        ("@sum.tracks.length", "column 1", "write sum(tracks.@sum.length)."),
+        ("@count.tracks", "column 1", "write sum(tracks.@count)."),
+        ("@max.tracks", "column 1", "write max(tracks.@count)."),
+        ("@avg.tracks.length", "column 1", "write average(tracks.@avg.length)."),
+        ("@unionOfObjects.title", "column 1", "needs a to-many relationship"),
+    ]
+
+    @Test("a wrong column of groups is refused with its position and a remedy", arguments: refusals)
+    func refusesWithRemedy(_ text: String, place: String, words: String) throws {
         let model = try Self.model()
         let error = try #require(throws: StoreError.self) {
             try Expression(text, for: "Album", model: model, ofGroups: true)
         }
         #expect(error.message.contains("At \(place) ") && error.message.contains(words), "\(error.message)")
-        guard let suggested = words.split(separator: " ").last, words.hasPrefix("write") else { return }
-        // What it says can be written.
+    }
+
+    @Test(
+        "the column that a refusal of groups suggests is valid",
+        arguments: refusals.filter { $0.2.hasPrefix("write") })
+    func suggestsValidColumn(_ text: String, place: String, words: String) throws {
+        let model = try Self.model()
+        let suggested = try #require(words.split(separator: " ").last).dropLast()
         var request = RowRequest(FetchRequest("Album"))
         request.propertiesToFetch = [
-            .init(
-                "x",
-                expression: try Expression(String(suggested.dropLast()), for: "Album", model: model, ofGroups: true))
+            .init("x", expression: try Expression(String(suggested), for: "Album", model: model, ofGroups: true))
         ]
         #expect(try RowPlan(request, model: model).grouping != nil)
-        // The same without a text.
+        // Without a text, the error has the same words.
         request.propertiesToFetch = [.init("x", expression: try Expression(format: text))]
         let same = try #require(throws: StoreError.self) { try RowPlan(request, model: model) }
         #expect(same.message.contains(words), "\(same.message)")
@@ -100,14 +105,14 @@ struct GroupTextTests {
 @Suite("Names that are suggested")
 struct SuggestedNameTests {
     @Test(
-        "are written so that they can be read",
+        "a suggested name is written so that it can be read",
         arguments: [
             ("firsst == 1", "#first"), ("#\"odd nam\" == 1", "#\"odd name\""),
             ("sise.depht == 1", "#size.#\"depth\\\"\""),
             ("owner.lasst == 1", "#last"), ("titel == 'x'", "title"),
             ("SUBQUERY(parts, $p, $p.lasst == 1).@count > 0", "#last"),
         ])
-    func names(_ text: String, _ suggestion: String) throws {
+    func names(_ text: String, suggestion: String) throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(
                 "Thing",
@@ -133,7 +138,7 @@ struct SuggestedNameTests {
         _ = try FetchRequest.Predicate("\(suggestion) != NULL", for: entity, model: model)
     }
 
-    @Test("a property of a subentity is said to be one, and what is near is not suggested then")
+    @Test("a property of a subentity is reported as one, and nothing else is suggested")
     func subentities() throws {
         let library = try Library()
         let error = try #require(throws: StoreError.self) {
@@ -146,7 +151,7 @@ struct SuggestedNameTests {
         #expect(nothing.message.hasSuffix("'length'; it has albums, name."), "\(nothing.message)")
     }
 
-    @Test("of variables, too")
+    @Test("a misspelled variable is refused with the nearest one")
     func variables() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription(

@@ -23,7 +23,7 @@ struct InterpolatedTextTests {
     }
 
     @Test(
-        "a bound value is compared as it is",
+        "an interpolated value is compared as it is",
         arguments: [
             ("string == \("it's \"x\" %@ $y")", P.path("string") == "it's \"x\" %@ $y"),
             ("string BEGINSWITH[c] \("a"[...])", P.path("string").beginsWith("a", options: .caseInsensitive)),
@@ -49,7 +49,7 @@ struct InterpolatedTextTests {
     func values(interpolated: P, built: P) { #expect(interpolated == built) }
 
     @Test(
-        "an interpolated key is the name of a property or a path of names",
+        "an interpolated key is a property's name or a path of names",
         arguments: [
             ("\(key: "integer64") == 1", P.path("integer64") == 1),
             ("\(key: "owner.name") == \("x")", P.path("owner.name") == "x"),
@@ -60,14 +60,14 @@ struct InterpolatedTextTests {
         ] as [(P, P)])
     func keys(interpolated: P, built: P) { #expect(interpolated == built) }
 
-    @Test("an expression is read from a literal") func expressions() {
+    @Test("an expression can be an interpolated literal") func expressions() {
         let name = "double"
         #expect(("integer64 + 1" as E) == .function(.add, [.keyPath(["integer64"]), .constant(.int(1))]))
         #expect(("\(key: name) * \(2)" as E) == .function(.multiply, [.keyPath(["double"]), .constant(.int(2))]))
     }
 
     @Test(
-        "percent signs and marks inside of quotes are ordinary characters",
+        "percent signs and marks inside quotes are ordinary characters",
         arguments: [
             ("string == '%@'", P.path("string") == "%@"), ("string == \"100 %\"", P.path("string") == "100 %"),
             ("string == '%K %d' AND string != \("%@")", .path("string") == "%K %d" && .path("string") != "%@"),
@@ -77,13 +77,13 @@ struct InterpolatedTextTests {
     func quoted(interpolated: P, built: P) { #expect(interpolated == built) }
 
     @Test(
-        "an interpolation inside of quotes or a name is refused, and the message says to leave the quotes out",
+        "an interpolation inside quotes or a name is refused with a remedy",
         arguments: [
             ("string == '\("x")'", 12), ("string == \"\("x")\"", 12), ("string == 'a\("x")b'", 13),
             ("string == 'a\\\("x")'", 14), ("string == '\("x")", 12), ("string == '\("x")' AND string == '\("y")'", 12),
             ("string == '\("x") AND string == \("y")", 12), ("#\("x") == 1", 2), ("#'\("x")' == 1", 3),
             ("$\("x") == 1", 2), ("string == 'a' AND string == '\(key: "x")'", 30),
-            // The character before is one that combines with nothing, the one after is.
+            // A combining character after the interpolation does not join it.
             ("string == '\("x")\u{301}'", 12),
         ] as [(P, Int)])
     func insideQuotes(predicate: P, column: Int) {
@@ -96,7 +96,7 @@ struct InterpolatedTextTests {
     }
 
     @Test(
-        "a percent sign outside of quotes is refused, since nothing is bound to it",
+        "a percent sign outside quotes is refused in an interpolated predicate",
         arguments: [
             ("string == %@", 11), ("%K == 1", 1), ("integer64 == %d AND string == \("x")", 14),
             ("string == \("x") AND string == %@", 30), ("integer64 % 2 == 0", 11), ("integer64 %% 2 == 0", 11),
@@ -110,7 +110,7 @@ struct InterpolatedTextTests {
     }
 
     @Test(
-        "each interpolation counts as four characters in the column of an error",
+        "an interpolation counts as four characters in an error's column",
         arguments: [
             ("\(key: "string") == \("a longer text") integer64 > 1", 14),
             ("string == \("x")abc", 15), ("\("x") \("y")", 6), ("string\("x") == 1", 7), ("", 1), ("string = ", 10),
@@ -124,7 +124,7 @@ struct InterpolatedTextTests {
             "\(error?.message ?? "")")
     }
 
-    @Test("messages name an interpolation, and never show its value") func messages() {
+    @Test("an error's message names an interpolation and never shows its value") func messages() {
         let secret = "secret"
         #expect(
             error(of: "string == 'a' \(secret)")?.message
@@ -140,19 +140,20 @@ struct InterpolatedTextTests {
         )
     }
 
-    @Test("a literal keeps the code of what the language has not") func unsupported() {
+    @Test("a literal with unsupported syntax or a huge number keeps the error's code") func unsupported() {
         #expect(error(of: "ANYKEY == \(1)")?.code == .unsupported)
         #expect(error(of: "string == 1e999")?.code == .invalidValue)
     }
 
     @Test(
-        "a request checks the names of a literal", arguments: ["strin == \(1)", "owner.\(key: "nam") == \("x")"] as [P])
+        "a request refuses an unknown name in an interpolated predicate",
+        arguments: ["strin == \(1)", "owner.\(key: "nam") == \("x")"] as [P])
     func unknownNames(predicate: P) {
         #expect(error(of: predicate)?.code == .unknownProperty)
     }
 
     @Test(
-        "an unreadable literal inside of other predicates is an error too",
+        "an unreadable literal inside another predicate is an error of the whole",
         arguments: [
             .constant(false) && "(", .constant(true) || "(", !"(", .and([.constant(true), .or(["(" as P])]),
             P.path("string") == FetchRequest.Operand("+" as E),
@@ -166,7 +167,7 @@ struct InterpolatedTextTests {
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.contains("cannot be read at column") == true)
         #expect(throws: StoreError.self) { try predicate.format() }
-        // What passes predicates on keeps the error.
+        // Functions that pass a predicate on keep the error.
         #expect(throws: StoreError.self) { try predicate.substituting(["x": 1]).format() }
     }
 
@@ -183,12 +184,12 @@ struct InterpolatedTextTests {
         }
     }
 
-    @Test("a variable of a literal is substituted") func variables() throws {
+    @Test("a variable of an interpolated predicate can be substituted") func variables() throws {
         let predicate: P = "integer64 > $limit AND string == \("x")"
         #expect(try predicate.substituting(["limit": 5]) == (.path("integer64") > 5 && .path("string") == "x"))
     }
 
-    @Test("a literal that is nested deeply is read") func deep() {
+    @Test("a predicate literal may nest 200 brackets, but not 100,000") func deep() {
         let text = String(repeating: "(", count: 200) + "TRUEPREDICATE" + String(repeating: ")", count: 200)
         #expect(P(stringLiteral: text) == .constant(true))
         #expect(error(of: P(stringLiteral: String(repeating: "(", count: 100_000))) != nil)
@@ -208,7 +209,7 @@ struct AssignmentsTests {
         }
     }
 
-    @Test("a literal sets properties to expressions and bound values") func text() throws {
+    @Test("an assignments literal sets properties to expressions and bound values") func text() throws {
         let (name, title) = ("owner.name", "O'Hara, \"x = 1\"")
         let assignments: Assignments =
             "plays = plays + 1, title=\(title), \(key: name) = NULL, at.depth = max({1, 2}), flag = TERNARY(a == b, 1, 2)"
@@ -220,7 +221,7 @@ struct AssignmentsTests {
             ])
     }
 
-    @Test("a dictionary sets values") func dictionary() throws {
+    @Test("a dictionary, expressions and a format give the same assignments") func dictionary() throws {
         let assignments: Assignments = ["plays": 0, "title": "x", "album": nil]
         let expected: [String: E] = ["plays": .constant(0), "title": .constant("x"), "album": .constant(.null)]
         #expect(try assignments.expressions == expected)
@@ -232,7 +233,7 @@ struct AssignmentsTests {
     }
 
     @Test(
-        "what is not an assignment is refused, with the column",
+        "a malformed assignment is refused with its column",
         arguments: [
             ("", "at column 1: A property, = and a value, as in plays = plays + 1, is expected, not the end."),
             ("plays", "at column 6: '=' after the name of a property is expected, not the end."),
@@ -261,15 +262,15 @@ struct AssignmentsTests {
     }
 
     @Test(
-        "a property that is set twice is refused",
+        "assignments that set a property twice are refused",
         arguments: ["a = 1, a = 2", "a.b = 1, \(key: "a.b") = 2", ["a.b": 1, "a.b": 2]] as [Assignments])
-    func twice(assignments: Assignments) {
+    func refusesRepetition(assignments: Assignments) {
         let error = error(of: assignments)
         #expect(error?.code == .invalidRequest)
         #expect(error?.message.hasSuffix("is set twice.") == true)
     }
 
-    @Test("an unreadable expression is found before the update") func unreadable() {
+    @Test("an unreadable expression in assignments is found before the update") func unreadable() {
         #expect(error(of: Assignments(expressions: ["a": "1 +"]))?.code == .invalidRequest)
     }
 }

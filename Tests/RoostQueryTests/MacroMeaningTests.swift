@@ -38,7 +38,7 @@ struct MacroThing: EntityRepresentable {
     }
 }
 
-@Suite("What Foundation's #Predicate means")
+@Suite("The meaning of Foundation's #Predicate")
 struct MacroMeaningTests {
     typealias T = MacroThing
 
@@ -72,7 +72,7 @@ struct MacroMeaningTests {
     /// records.
     func check(
         _ predicate: Foundation.Predicate<MacroThing>, of things: [MacroThing]? = nil,
-        _ place: SourceLocation = #_sourceLocation
+        sourceLocation place: SourceLocation = #_sourceLocation
     ) throws {
         let things = things ?? self.things
         var records = RecordBatch(model: model)
@@ -88,10 +88,12 @@ struct MacroMeaningTests {
         let expected = try things.indices.filter { try predicate.evaluate(things[$0]) }.map { $0 + 1 }
         let text = try translated.format()
         #expect(keys == expected, "\(text)", sourceLocation: place)
-        #expect(!expected.isEmpty && expected.count < things.count, "\(text) tells nothing", sourceLocation: place)
+        #expect(
+            !expected.isEmpty && expected.count < things.count, "\(text) distinguishes no objects",
+            sourceLocation: place)
     }
 
-    @Test("a quotient has all digits of 64 bits")
+    @Test("a quotient in #Predicate keeps all digits of 64 bits")
     func quotients() throws {
         let large = [Int.max, Int.max - 1, Int.min + 1, 9_007_199_254_740_993].map {
             MacroThing(number: $0, ratio: 0, text: "", note: nil, rating: nil, flag: false, seen: nil)
@@ -101,7 +103,7 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { $0.number / 7 / 3 == -439_208_192_231_179_800 }, of: large)
     }
 
-    @Test("numbers")
+    @Test("#Predicate on numbers chooses what Foundation chooses")
     func numbers() throws {
         try check(#Predicate<T> { $0.number / 2 == -1 })
         try check(#Predicate<T> { $0.number / -3 == 2 })
@@ -117,7 +119,7 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { ($0.flag ? 1 : 3) == $0.number })
     }
 
-    @Test("optionals")
+    @Test("#Predicate on optionals chooses what Foundation chooses")
     func optionals() throws {
         try check(#Predicate<T> { $0.rating == nil })
         try check(#Predicate<T> { $0.rating != 3 })
@@ -140,7 +142,7 @@ struct MacroMeaningTests {
         try check(#Predicate<T> { if let rating = $0.rating { rating > 2 } else { $0.flag } })
     }
 
-    @Test("texts and lists")
+    @Test("#Predicate on texts and lists chooses what Foundation chooses")
     func texts() throws {
         let (names, numbers) = (["a", "日本"], [1, 7])
         try check(#Predicate<T> { $0.text.contains("a") })

@@ -85,7 +85,7 @@ struct MacroPredicateTests {
         return text
     }
 
-    @Test("comparisons, connectives and arithmetic")
+    @Test("#Predicate translates comparisons, connectives and arithmetic")
     func plain() throws {
         let (limit, genre, days) = (5, MacroGenre.rock, [Date(timeIntervalSinceReferenceDate: 1)] as [Date?])
         #expect(
@@ -103,7 +103,7 @@ struct MacroPredicateTests {
         #expect(try text(#Predicate<T> { _ in true }) == "TRUEPREDICATE")
     }
 
-    @Test("booleans are conditions, and conditions values")
+    @Test("#Predicate translates booleans as conditions, and conditions as values")
     func booleans() throws {
         #expect(try text(#Predicate<T> { $0.isLoved }) == "isLoved == TRUE")
         #expect(
@@ -120,7 +120,7 @@ struct MacroPredicateTests {
                 == "isLoved == TRUE AND number > 1 OR NOT isLoved == TRUE AND number < 1")
     }
 
-    @Test("optionals are null, and a path through null is null")
+    @Test("#Predicate translates nil to NULL, and a path through nil to null")
     func optionals() throws {
         #expect(try text(#Predicate<T> { $0.album == nil }) == "album == NULL")
         // Of null, Swift's count is nil, and Core Data's is 0.
@@ -147,7 +147,7 @@ struct MacroPredicateTests {
                 == "NOT rating != NULL OR rating > 3")
     }
 
-    @Test("collections")
+    @Test("#Predicate translates conditions on collections to SUBQUERY, counts and IN")
     func collections() throws {
         let names = ["a", "b"]
         #expect(
@@ -182,7 +182,7 @@ struct MacroPredicateTests {
             ).contains("$element3.isLoved"))
     }
 
-    @Test("texts and ranges")
+    @Test("#Predicate translates operations on texts and ranges")
     func texts() throws {
         let (half, closed, from) = (1..<5, 1.5...2.5, 3...)
         #expect(
@@ -196,8 +196,8 @@ struct MacroPredicateTests {
         #expect(try text(#Predicate<T> { from.contains($0.number) }) == "number >= 3")
     }
 
-    @Test("what cannot be translated is named")
-    func refused() throws {
+    @Test("#Predicate with an untranslatable operation is refused by the operation's name")
+    func refusesUntranslatable() throws {
         func refusal<Root: EntityRepresentable>(_ predicate: Foundation.Predicate<Root>) -> String {
             do throws(StoreError) {
                 _ = try FetchRequest.Predicate(predicate)

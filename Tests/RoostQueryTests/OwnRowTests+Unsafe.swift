@@ -29,7 +29,7 @@ private final class RowPage {
     deinit { memory.deallocate() }
 }
 
-@Suite("Rows in memory of a caller's own")
+@Suite("Records in a caller's memory")
 struct OwnRowTests {
     private static let names: [String?] = ["pear", "Apple", nil, "fig", "apple", "quince", "", "date"]
 
@@ -46,11 +46,11 @@ struct OwnRowTests {
         return batch
     }
 
-    private static func reader(_ row: RowPage.Row, _ model: ManagedObjectModel) -> RecordReader {
+    private static func reader(_ row: RowPage.Row, model: ManagedObjectModel) -> RecordReader {
         RecordReader(row: row.start, byteCount: row.byteCount, key: row.key, model: model)
     }
 
-    @Test("are filtered and sorted as in a batch")
+    @Test("records in a caller's memory are filtered and sorted as in a batch")
     func filteredAndSorted() throws {
         let batch = try Self.things()
         let model = batch.model
@@ -59,15 +59,15 @@ struct OwnRowTests {
             "Thing", where: .greater("size", than: 0), sortedBy: [.init("name", ascending: false), .init("size")])
         let matcher = try RecordFilter(request, model: model).matcher(over: nil)
         let order = try RecordSortOrder(request, model: model)
-        let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model)) }
-            .sorted { order.precedes(Self.reader($0, model), Self.reader($1, model)) }
-        // Quince, date, apple, Apple, and the one without a name: null comes last in a falling order.
+        let wanted = try page.rows.filter { try matcher.matches(Self.reader($0, model: model)) }
+            .sorted { order.precedes(Self.reader($0, model: model), Self.reader($1, model: model)) }
+        // Quince, date, apple, Apple, then no name: null comes last in descending order.
         #expect(wanted.map(\.key) == [-6, -8, -5, -2, -3])
-        let sizes = wanted.map { Self.reader($0, model) }.map { $0.values()["size"] }
+        let sizes = wanted.map { Self.reader($0, model: model) }.map { $0.values()["size"] }
         #expect(sizes == [2, 1, 1, 1, 2])
     }
 
-    @Test("are filtered by the rest of a predicate too, which an evaluator decides")
+    @Test("records in a caller's memory are filtered by an evaluator too")
     func evaluated() throws {
         let batch = try Self.things()
         let page = RowPage(batch)
@@ -76,11 +76,11 @@ struct OwnRowTests {
             where: .comparison(
                 .init(left: .function(.length, [.keyPath(["name"])]), operator: .greater, right: .constant(4))))
         let matcher = try RecordFilter(request, model: batch.model).matcher(over: nil)
-        let keys = try page.rows.filter { try matcher.matches(Self.reader($0, batch.model)) }.map(\.key)
+        let keys = try page.rows.filter { try matcher.matches(Self.reader($0, model: batch.model)) }.map(\.key)
         #expect(keys == [-2, -5, -6])
     }
 
-    @Test("are refused where their structure is wrong, if the caller has them checked")
+    @Test("a malformed record in a caller's memory is refused when it is checked")
     func checked() throws {
         let batch = try Self.things()
         let page = RowPage(batch)

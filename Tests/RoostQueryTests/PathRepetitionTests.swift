@@ -36,7 +36,7 @@ private struct Layers {
     }
 
     /// The numbers in a path through so many layers.
-    static func path(_ count: Int = depth, _ rest: [String] = ["number"]) -> [String] {
+    static func path(_ count: Int = depth, rest: [String] = ["number"]) -> [String] {
         Array(repeating: "next", count: count) + rest
     }
 
@@ -52,16 +52,16 @@ private struct Layers {
     }
 }
 
-@Suite("Ways that meet again")
+@Suite("Paths that meet again")
 struct PathRepetitionTests {
     /// The path through all layers, without a field.
-    private static let far = Layers.path(Layers.depth, []).joined(separator: ".")
+    private static let far = Layers.path(Layers.depth, rest: []).joined(separator: ".")
     /// The number of nodes that paths continue from: the first one, and all layers up to the last.
     private static let nodeCount = 1 + (Layers.depth - 1) * Layers.width
     private static let last = Int64((Layers.depth + 1) * Layers.width)
 
     @Test(
-        "a condition that asks whether a value exists follows each object once",
+        "a condition on existence follows each object of converging paths once",
         arguments: [
             ("ANY \(far).number > 1000", false), ("ANY \(far).number == \(last)", true),
             ("ALL \(far).number > 20", true), ("NONE \(far).number == 7", true),
@@ -73,17 +73,17 @@ struct PathRepetitionTests {
             ("max(\(far).number) == \(last)", true),
             ("(\(far) UNION \(far))[SIZE] == 4", true), ("(\(far) MINUS \(far))[SIZE] == 0", true),
         ])
-    func once(_ text: String, _ expected: Bool) throws {
+    func once(_ text: String, expected: Bool) throws {
         let layers = try Layers()
         #expect(try layers.holds(text) == expected)
         // One for the path itself; both sides of a set operation are paths.
         #expect(layers.graph.linkReadCount <= Self.nodeCount * (text.contains("(\(Self.far) ") ? 2 : 1), "\(text)")
     }
 
-    @Test("a condition on objects that are reached on many ways is asked of each once")
+    @Test("a condition on objects that many paths reach is evaluated once each")
     func conditions() throws {
         let layers = try Layers()
-        let (near, rest) = (Layers.path(3, []).joined(separator: "."), Layers.path(3).joined(separator: "."))
+        let (near, rest) = (Layers.path(3, rest: []).joined(separator: "."), Layers.path(3).joined(separator: "."))
         #expect(try !layers.holds("SUBQUERY(\(near), $n, ANY $n.\(rest) > 1000).@count > 0"))
         // The way to the middle, and from each node there on.
         let (toMiddle, fromMiddle) = (1 + 2 * Layers.width, 1 + 2 * Layers.width)
@@ -94,7 +94,7 @@ struct PathRepetitionTests {
         #expect(second.graph.linkReadCount <= Self.nodeCount)
     }
 
-    @Test("counting and adding up take every way")
+    @Test("counts, sums and averages follow every path to an object")
     func everyWay() throws {
         let layers = try Layers()
         let ways = (0..<Layers.depth).reduce(1) { count, _ in count * Layers.width }
@@ -110,7 +110,7 @@ struct PathRepetitionTests {
         ] { #expect(try layers.holds(text), "\(text)") }
     }
 
-    @Test("what is beyond the memory for objects is followed again, and nothing is forgotten")
+    @Test("visited objects beyond the limit of memory are followed again")
     func memory() {
         let visited = VisitedObjects(mostPlaces: 256)
         visited.begin()

@@ -14,7 +14,7 @@ struct PredicateBuilderTests {
         #expect(try P(format: text) == predicate)
     }
 
-    @Test("comparisons say what their text says")
+    @Test("comparisons built in Swift equal their text")
     func comparisons() throws {
         try check(
             .path("album.title").contains("Blue", options: .caseInsensitive) && .any("tracks.length") > 600,
@@ -43,7 +43,7 @@ struct PredicateBuilderTests {
         try check(.path(\MacroTrack.seconds) > 1, "length > 1")
     }
 
-    @Test("computed values say what their text says")
+    @Test("computed values built in Swift equal their text")
     func computed() throws {
         try check(
             .objects("tracks", as: "track") { $0.path("length") > 600 && $0.path("rating") == 5 }.count >= 2,
@@ -63,14 +63,14 @@ struct PredicateBuilderTests {
         try check(.path("a").applying(.modulus, 2) == 1, "modulus:by:(a, 2) == 1")
     }
 
-    @Test("a key path without a name is refused as a property that is not there")
+    @Test("a key path without a property's name is an unknown property")
     func unnamed() throws {
         let predicate: P = .path(\MacroTrack.unnamed) == 1
         let error = #expect(throws: StoreError.self) { try predicate.format(for: "Thing", model: everyTypeModel()) }
         #expect(error?.code == .unknownProperty)
     }
 
-    @Test("substitution gives values to variables, except to those bound by a subquery")
+    @Test("substitution fills the variables that no SUBQUERY binds")
     func substituting() throws {
         let predicate = try P(
             format: "a = $x AND SUBQUERY(b, $x, $x.c = $y AND $x[$y] = TERNARY($y = 1, {$y}, -$y))[$z] = f.g")

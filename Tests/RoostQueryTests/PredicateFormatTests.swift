@@ -111,7 +111,7 @@ struct PredicateFormatTests {
         ("a = '%@ $x'", .equal("a", to: "%@ $x")),
     ]
 
-    @Test("every form of the language", arguments: trees)
+    @Test("every form of the predicate language is read and printed", arguments: trees)
     func structure(text: String, expected: P) throws {
         let predicate = try P(format: text)
         #expect(predicate == expected)
@@ -119,7 +119,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "numbers are integers, doubles where those say the same, else decimals",
+        "a number in a predicate is an integer, an exact double or a decimal",
         arguments: [
             ("1", .int(1)), ("-9223372036854775808", .int(.min)), ("1.0", .double(1)), ("1e3", .double(1000)),
             ("0.10", .double(0.1)), ("1E+2", .double(100)), ("-0.0", .double(-0.0)), ("1e300", .double(1e300)),
@@ -138,7 +138,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "arguments take their places from left to right",
+        "arguments of a predicate's format fill its places from left to right",
         arguments: [
             ("%K = %@", ["b.c", "%K"], "b.c == \"%K\""),
             ("a = %d AND b = %lld", [1, Int64.max], "a == 1 AND b == 9223372036854775807"),
@@ -156,17 +156,17 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "arguments of a wrong number or kind are refused with the place",
+        "arguments of a wrong number or kind are refused in a predicate's format",
         arguments: [
-            ("a = %@", [], "column 5: There is no argument for '%@'"),
+            ("a = %@", [], "column 5: The argument for '%@' is missing"),
             ("a = 1", [1], "1 arguments, but its text has 0"),
-            ("a = %d", ["secret"], "column 5: Argument 1 is no value for '%d', which takes a whole number"),
+            ("a = %d", ["secret"], "column 5: Argument 1 does not fit '%d', which takes a whole number"),
             ("%K = 1", [5], "takes a key path as a string"), ("%K = 1", ["a..b"], "not a key path"),
             ("%K = 1", [""], "not a key path"),
             ("a = %f", ["secret"], "takes a number"), ("a = %s", [1], "takes a string"),
             ("a = %c", ["secret"], "one character"),
-            ("a = %d", [1.5], "whole number"), ("a = %", [], "column 5: Behind '%'"), ("a = %y", [], "Behind '%'"),
-            ("a = %%", [], "modulus:by:"), ("a %@ 1", ["="], "A comparison"), ("a = %ldx", [1], "Behind '%'"),
+            ("a = %d", [1.5], "whole number"), ("a = %", [], "column 5: After '%'"), ("a = %y", [], "After '%'"),
+            ("a = %%", [], "modulus:by:"), ("a %@ 1", ["="], "A comparison"), ("a = %ldx", [1], "After '%'"),
         ] as [(String, [any PredicateArgument], String)])
     func wrongArguments(text: String, arguments: [any PredicateArgument], message: String) throws {
         let error = #expect(throws: StoreError.self) { try P(format: text, arguments: arguments) }
@@ -176,14 +176,14 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "what cannot be read is refused with the column and what is expected",
+        "an unreadable predicate without a model is refused with what is expected",
         arguments: [
             ("a CONTANS 'x'", "Did you mean CONTAINS?"), ("a = 1 ADN b = 2", "Did you mean AND?"),
             ("a CONTAINS[x] 'x'", "column 12: One or more of the options"), ("a CONTAINS[c 'x'", "']'"),
-            ("upercase(a) = 'x'", "column 1: There is no function 'upercase'; did you mean 'uppercase'?"),
+            ("upercase(a) = 'x'", "column 1: The function 'upercase' is unknown; did you mean 'uppercase'?"),
             ("modulus:of:(a, 1) = 1", "did you mean 'modulus:by:'"), ("frobnicate(a) = 1", "FUNCTION(value"),
             ("uppercase(a, a) = 'x'", "'uppercase' takes 1 arguments, not 2"), ("sum() = 1", "at least 1"),
-            ("a.@cuont > 1", "column 3: There is no collection operator '@cuont'. Did you mean @count?"),
+            ("a.@cuont > 1", "column 3: The collection operator '@cuont' is unknown. Did you mean @count?"),
             ("ANY a", "column 6: A comparison"), ("ANY (a = 1)", "not a condition"), ("a[FIRST = 1", "']'"),
             ("TERNARY(a, 1, 2) = 1", "A comparison"), ("SUBQUERY(a, x, a = 1)[SIZE] = 1", "A variable such as $x"),
             ("SUBQUERY(a, $x, 1)[SIZE] = 1", "A comparison"), ("CAST(a, 'Text') = 1", "NSString"),
@@ -191,7 +191,7 @@ struct PredicateFormatTests {
             ("a = 1 = 2", "AND, OR or the end"), ("a = 1 + (b = 2)", "not a condition"),
             ("(a = 1) + 1 = 2", "not a condition"),
             ("NOT a", "A comparison"), ("$ = 1", "The name of a variable"), ("a.# = 1", "The name of a property"),
-            ("add:to:a = 1", "There is no function 'add:to:a'"), ("add:to: = 1", "'(' behind the name"),
+            ("add:to:a = 1", "The function 'add:to:a' is unknown"), ("add:to: = 1", "'(' after the name"),
             ("a BETWEEN 1 AND 2", "A comparison"), ("uppercase(a = 1) = 'x'", "A comma or ')'"),
             ("{1, 2", "A comma or '}'"),
             ("FUNCTION(a, b) = 1", "The name of a function as a string"), ("a..b = 1", "The name of a property"),
@@ -203,7 +203,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "what Core Data has and no store can answer is refused, each with its reason",
+        "syntax of Core Data that no store can answer is refused with a reason",
         arguments: [
             ("FETCH(a, b, YES) = 1", "inside of a request"), ("ANYKEY = 1", "name the properties"),
             ("a UTI-EQUALS 'x'", "file types"), ("a UTI-CONFORMS-TO 'x'", "file types"), ("$a := 1", "changes nothing"),
@@ -216,7 +216,7 @@ struct PredicateFormatTests {
         #expect(error.message.contains(message), "\(error)")
     }
 
-    @Test("printing and reading are inverse, for random trees of every node", arguments: 0..<8 as Range<UInt64>)
+    @Test("random predicates and expressions survive printing and reading", arguments: 0..<8 as Range<UInt64>)
     func inverse(seed: UInt64) throws {
         var trees = PredicateTrees(seed: seed)
         for round in 0..<500 {
@@ -231,7 +231,7 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("every prefix, and every text with one character changed, is a predicate or an error")
+    @Test("a cut or changed predicate is read or refused, and never traps")
     func damaged() throws {
         let others = ["(", ")", "'", "[", "%", "$", "@", "#", ":", "\\", ".", " ", "{", "1", "x", "é"]
         var turn = 0
@@ -245,7 +245,7 @@ struct PredicateFormatTests {
     }
 
     @Test(
-        "nesting of every kind ends with an error, on a small stack too",
+        "nesting of every kind ends with an error, also on a small stack",
         arguments: [
             ("(", "a = 1", ")"), ("NOT ", "a = 1", ""), ("!(", "a = 1", ")"), ("-", "a = 1", ""),
             ("uppercase(", "a", ") = 1"),
@@ -274,31 +274,31 @@ struct PredicateFormatTests {
         }
     }
 
-    @Test("long chains without brackets are a level each, lists are not")
+    @Test("a chain without brackets counts as nesting, and a list does not")
     func chains() throws {
-        @Sendable func chain(_ link: String, _ count: Int) -> String { String(repeating: link, count: count) }
+        @Sendable func chain(_ link: String, count: Int) -> String { String(repeating: link, count: count) }
         onSmallStack {
-            #expect(failure("a" + chain(" + 1", 150) + " = 1") == nil)
+            #expect(failure("a" + chain(" + 1", count: 150) + " = 1") == nil)
             for link in [" + 1", " * a", " ** 2", " UNION b", "[0]"] {
-                #expect(failure("a" + chain(link, 20_000) + " = 1")?.code == .invalidRequest, "\(link)")
+                #expect(failure("a" + chain(link, count: 20_000) + " = 1")?.code == .invalidRequest, "\(link)")
             }
-            #expect(failure("(a)" + chain(".b", 20_000) + " = 1") == nil)
-            #expect(failure("a = 1" + chain(" AND a = 1", 20_000)) == nil)
-            #expect(failure("a = 1" + chain(" OR a = 1", 20_000)) == nil)
-            #expect(failure("a IN {1" + chain(", 1", 99_999) + "}") == nil)
-            #expect(failure("a IN {1" + chain(", 1", 100_000) + "}")?.code == .limitExceeded)
-            #expect(failure("a = '" + chain("x", 1 << 20) + "'")?.code == .limitExceeded)
+            #expect(failure("(a)" + chain(".b", count: 20_000) + " = 1") == nil)
+            #expect(failure("a = 1" + chain(" AND a = 1", count: 20_000)) == nil)
+            #expect(failure("a = 1" + chain(" OR a = 1", count: 20_000)) == nil)
+            #expect(failure("a IN {1" + chain(", 1", count: 99_999) + "}") == nil)
+            #expect(failure("a IN {1" + chain(", 1", count: 100_000) + "}")?.code == .limitExceeded)
+            #expect(failure("a = '" + chain("x", count: 1 << 20) + "'")?.code == .limitExceeded)
         }
     }
 
-    @Test("a property can be named uti, and a minus after it is a minus")
+    @Test("a property can be named uti, with a minus after it")
     func uti() throws {
         #expect(try P(format: "uti-5 = 1", arguments: []) == P(format: "uti - 5 = 1", arguments: []))
         #expect(try P(format: "uti = 1", arguments: []) == .equal("uti", to: 1))
         #expect(failure("type UTI-EQUALS 'x'") != nil)
     }
 
-    @Test("SUBQUERY may be nested sixteen levels deep")
+    @Test("SUBQUERY nests sixteen levels deep, and no deeper")
     func subqueries() throws {
         @Sendable func nested(_ count: Int) -> String {
             String(repeating: "SUBQUERY(a, $x, ", count: count) + "a = 1"
@@ -308,7 +308,7 @@ struct PredicateFormatTests {
         #expect(failure(nested(17))?.code == .limitExceeded)
     }
 
-    @Test("what is nested too deep cannot be printed")
+    @Test("a predicate that nests too deep cannot be printed")
     func deepTrees() throws {
         var predicate = P.isNull("a")
         for _ in 0..<1000 { predicate = .not(predicate) }

@@ -13,7 +13,7 @@ struct PredicatePageTests {
         page = try String(contentsOf: root.appending(path: "docs/predicates.md"), encoding: .utf8)
     }
 
-    @Test("names every function, operator, cast and collection operator")
+    @Test("docs/predicates.md names every function, operator, cast and collection operator")
     func complete() {
         for function in FetchRequest.Function.allCases {
             #expect(page.contains("`\(function.rawValue)("), "\(function.rawValue)")
@@ -30,7 +30,7 @@ struct PredicatePageTests {
         ] { #expect(page.contains(word), "\(word)") }
     }
 
-    @Test("shows predicates that can be read, and printed")
+    @Test("every example of docs/predicates.md is read and printed")
     func examples() throws {
         var count = 0
         for block in page.components(separatedBy: "```predicates\n").dropFirst() {

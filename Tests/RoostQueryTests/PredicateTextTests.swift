@@ -7,7 +7,7 @@ import Testing
 private let tenth = FetchRequest.Expression.constant(
     DecimalNumber(utf8: "0.1".utf8).map { .decimal($0.decimal) } ?? .null)
 private let secondDay = FetchRequest.Expression.constant(.date(Date(timeIntervalSinceReferenceDate: 86400)))
-private func object(_ entity: EntityName, _ key: Int64) -> FetchRequest.Expression {
+private func object(_ entity: EntityName, key: Int64) -> FetchRequest.Expression {
     .constant(.objectID(ObjectID(entity, key: key)))
 }
 
@@ -31,7 +31,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "comparisons, connectives and brackets",
+        "comparisons, connectives and brackets are read against a model",
         arguments: [
             ("integer64 = 1", .equal("integer64", to: 1)), ("integer64==1", .equal("integer64", to: 1)),
             ("integer64 != -1", .notEqual("integer64", to: -1)), ("integer64 <> 1", .notEqual("integer64", to: 1)),
@@ -77,7 +77,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "values become values of the property's type",
+        "a literal becomes a value of the property's type",
         arguments: [
             ("integer64 = 9223372036854775807", "integer64", .int(.max)),
             ("integer64 = -9223372036854775808", "integer64", .int(.min)),
@@ -114,7 +114,7 @@ struct PredicateTextTests {
         #expect(try parse(text) == .compare(name, using: .equal, with: expected))
     }
 
-    @Test("the object itself is compared by key or by name and key")
+    @Test("SELF is compared by key, or by entity and key")
     func objectItself() throws {
         let expected = P.comparison(
             .init(left: .evaluatedObject, operator: .equal, right: .constant(.objectID(ObjectID("Thing", key: 5)))))
@@ -124,7 +124,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "what cannot be read is refused with the column and what is expected",
+        "an unreadable predicate for a model is refused with what is expected",
         arguments: [
             ("", "column 1: A property or a value is expected, not the end."),
             ("string", "column 7: A comparison"), ("string =", "column 9: A property or a value is expected"),
@@ -155,7 +155,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "wrong names and types are refused with the property's name, never with the value",
+        "a wrong name or type is refused by the property's name, without the value",
         arguments: [
             ("strng = 'secret'", .unknownProperty, "did you mean 'string'?"), ("id = 5", .unknownProperty, "SELF = 5"),
             ("composite.deepth = 1", .unknownProperty, "composite.depth"),
@@ -177,7 +177,7 @@ struct PredicateTextTests {
         #expect(!error.message.contains("secret") && !error.message.contains("77001"))
     }
 
-    @Test("nesting ends with an error, length does not")
+    @Test("nesting of brackets and operators has a limit, and length does not")
     func depth() throws {
         func nested(_ count: Int) -> String {
             String(repeating: "(", count: count) + "string = nil" + String(repeating: ")", count: count)
@@ -196,7 +196,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "prints with few brackets, quotes names that need it, and casts what has no literal",
+        "a printed predicate has few brackets, quoted names and casts",
         arguments: [
             (.equal("string", to: "a\"\\\n\u{0}é"), #"string == "a\"\\\n\x00é""#),
             (
@@ -221,7 +221,7 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "literals take the type of what they meet, however far it is",
+        "a literal takes the type of what it is compared with, however far away",
         arguments: [
             ("next.next.decimal = 0.1", tenth), ("ANY tags.things.decimal = 0.1", tenth), ("decimal + 5 = 0.1", tenth),
             ("tags.things.@sum.decimal > 0.1", tenth), ("decimal BETWEEN {0.1, 1}", tenth), ("-decimal < 0.1", tenth),
@@ -234,12 +234,12 @@ struct PredicateTextTests {
             ("date IN {'2001-01-02'}", secondDay), ("tags.things.date CONTAINS '2001-01-02'", secondDay),
             ("'2001-01-02' IN tags.things.date", secondDay), ("CAST(string, 'NSDate') = '2001-01-02'", secondDay),
             ("(next.tags).things.date CONTAINS '2001-01-02'", secondDay), ("noindex(date) = '2001-01-02'", secondDay),
-            ("next.next = 7", object("Thing", 7)), ("ANY tags = 7", object("Tag", 7)),
-            ("SELF IN {7}", object("Thing", 7)),
-            ("tags CONTAINS 7", object("Tag", 7)), ("7 IN tags", object("Tag", 7)),
-            ("next.owner = 'Person/7'", object("Person", 7)),
-            ("SUBQUERY(tags, $t, $t = 7)[SIZE] > 0", object("Tag", 7)),
-            ("owner.things[FIRST] = 'Thing/7'", object("Thing", 7)),
+            ("next.next = 7", object("Thing", key: 7)), ("ANY tags = 7", object("Tag", key: 7)),
+            ("SELF IN {7}", object("Thing", key: 7)),
+            ("tags CONTAINS 7", object("Tag", key: 7)), ("7 IN tags", object("Tag", key: 7)),
+            ("next.owner = 'Person/7'", object("Person", key: 7)),
+            ("SUBQUERY(tags, $t, $t = 7)[SIZE] > 0", object("Tag", key: 7)),
+            ("owner.things[FIRST] = 'Thing/7'", object("Thing", key: 7)),
             ("string CONTAINS '2001-01-02'", .constant("2001-01-02")), ("next.string LIKE '0.1'", .constant("0.1")),
             ("tags.@count = 7", .constant(7)), ("double + 0.1 > 5", .constant(0.1)), ("integer64 = %d", .constant(9)),
             ("decimal = %f", .constant(9)),
@@ -253,11 +253,11 @@ struct PredicateTextTests {
     }
 
     @Test(
-        "a name that is wrong far away is refused with its place and the nearest one",
+        "a wrong name deep in a predicate is refused with its column and the reason",
         arguments: [
             ("ANY tags.thngs.date = NULL", "column 5", "'things'"), ("next.strng = 'a'", "column 1", "'string'"),
             ("SUBQUERY(tags, $t, $t.thngs.@count > 1)[SIZE] > 1", "column 22", "'things'"),
-            ("string = 'a' OR string.x = 1", "column 17", "leads nowhere"), ("next.@count > 1", "column 1", "to-many"),
+            ("string = 'a' OR string.x = 1", "column 17", "has no 'x'"), ("next.@count > 1", "column 1", "to-many"),
             ("SUBQUERY(tags, $t, nxt = $t)[SIZE] > 1", "column 20", "'next'"),
             ("uppercase(strng) = 'a'", "column 11", "'string'"),
             ("next.integer64 = 'a'", "column 18", "'Thing.integer64' (integer64)"),
@@ -267,7 +267,7 @@ struct PredicateTextTests {
         #expect(error.message.contains(place) && error.message.contains(message), "\(error)")
     }
 
-    @Test("names that are keywords or no words are printed so that they can be read again")
+    @Test("names that are keywords or not words survive printing and reading")
     func oddNames() throws {
         let names = ["first", "in", "two words", "1st", "ünï", "a\"b", "select"]
         let odd = try ManagedObjectModel(entities: [
@@ -281,19 +281,17 @@ struct PredicateTextTests {
         #expect(throws: StoreError.self) { try P("first = 'x'", for: "Odd", model: odd) }
     }
 
-    @Test("every value of every type is the same after printing and reading")
-    func exactValues() throws {
-        for type in AttributeType.allCases {
-            for value in limits(of: type) {
-                let predicate = P.compare(sampleName(of: type), using: .equal, with: value)
-                let text = try predicate.format(for: "Thing", model: model)
-                #expect(try parse(text) == predicate, "\(type): \(text)")
-            }
+    @Test("a value of every type survives printing and reading of a predicate", arguments: AttributeType.allCases)
+    func exactValues(type: AttributeType) throws {
+        for value in limits(of: type) {
+            let predicate = P.compare(sampleName(of: type), using: .equal, with: value)
+            let text = try predicate.format(for: "Thing", model: model)
+            #expect(try parse(text) == predicate, "\(text)")
         }
     }
 
-    @Test("random bytes are a predicate or an error, never a trap")
-    func garbage() throws {
+    @Test("random text is a predicate or an error")
+    func readsRandomText() throws {
         var random = SeededGenerator(seed: 5)
         let pieces = [
             "string", "integer64", "=", "!=", "(", ")", "{", "}", "IN", "AND", "OR", "NOT", "'", "\"", "\\", "#", "1",
@@ -314,7 +312,7 @@ struct PredicateTextTests {
 @Suite("Dates as text")
 struct DateTextTests {
     @Test(
-        "are read to the last bit",
+        "a date is read from text to the last bit",
         arguments: [
             ("2001-01-01", 0), ("2001-01-01T00:00:00Z", 0), ("2001-01-01 00:00", 0), ("1970-01-01", -978_307_200),
             ("2024-02-29T12:30:15.25Z", 730_902_615.25), ("2000-12-31T23:59:59.9Z", -0.1),
@@ -327,7 +325,7 @@ struct DateTextTests {
     }
 
     @Test(
-        "are refused when they are none",
+        "a text that is not a date is refused",
         arguments: [
             "", "2001", "2001-1-1", "2001-13-01", "2001-00-01", "2023-02-29", "1900-02-29", "2001-01-01T",
             "2001-01-01T24:00",
@@ -338,7 +336,7 @@ struct DateTextTests {
         #expect(DateText.seconds(text) == nil)
     }
 
-    @Test("print so that they are read again bit for bit")
+    @Test("a printed date is read back bit for bit")
     func wayBack() throws {
         #expect(DateText.text(0) == "2001-01-01T00:00:00Z")
         #expect(DateText.text(-0.25) == "2000-12-31T23:59:59.75Z")

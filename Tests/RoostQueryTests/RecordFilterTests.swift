@@ -57,7 +57,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "predicates choose by two-valued logic",
+        "predicates choose records by two-valued logic",
         arguments: [
             (FetchRequest.Predicate.equal("string", to: "Rob"), [1]),
             (.notEqual("string", to: "Rob"), [2, 3, 4, 5]), (!(.equal("string", to: "Rob")), [2, 3, 4, 5]),
@@ -85,19 +85,19 @@ struct RecordFilterTests {
             (.less("integer64", than: 3) && .beginsWith("string", prefix: "Robe"), [2]),
             (.equal("integer64", to: 1) || .equal("integer64", to: 3), [1, 3]),
         ] as [(FetchRequest.Predicate, [Int64])])
-    func predicates(_ predicate: FetchRequest.Predicate, _ expected: [Int64]) throws {
+    func predicates(_ predicate: FetchRequest.Predicate, expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", where: predicate)) == expected)
     }
 
     @Test(
-        "orders put nulls first and NaN last, and ties by key",
+        "sort orders put nulls first and NaN last, and break ties by key",
         arguments: [
             ([FetchRequest.SortDescriptor("double")], [3, 4, 2, 5, 1]),
             ([.init("double", ascending: false)], [1, 5, 2, 3, 4]),
             ([.init("string")], [3, 1, 2, 4, 5]), ([.init("integer64")], [4, 1, 2, 3, 5]),
             ([.init("boolean"), .init("integer64", ascending: false)], [5, 3, 2, 4, 1]),
         ] as [([FetchRequest.SortDescriptor], [Int64])])
-    func orders(_ order: [FetchRequest.SortDescriptor], _ expected: [Int64]) throws {
+    func orders(_ order: [FetchRequest.SortDescriptor], expected: [Int64]) throws {
         #expect(try keys(FetchRequest("Thing", sortedBy: order)) == expected)
         for offset in 0...6 {
             for limit in 0...6 {
@@ -139,7 +139,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "a comparison means the same whichever side the field is on",
+        "a comparison means the same with the field on either side",
         arguments: AttributeType.allCases.filter { $0 != .undefined })
     func mirrored(type: AttributeType) throws {
         let mirrors: [FetchRequest.Comparison.Operator: FetchRequest.Comparison.Operator] = [
@@ -173,7 +173,7 @@ struct RecordFilterTests {
         #expect(comparisonCount >= 2)
     }
 
-    @Test("references compare with objects alike on both sides")
+    @Test("a reference compares with an object the same on either side")
     func mirroredReferences() throws {
         var things = RecordBatch(model: model)
         for key: Int64 in 1...3 {
@@ -200,7 +200,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "the first of a long order are those of the whole order",
+        "a limited fetch returns the beginning of the whole order, for every type",
         arguments: AttributeType.allCases.filter { ![.undefined, .composite, .transformable, .objectID].contains($0) },
         [true, false])
     func firstOfMany(type: AttributeType, isAscending: Bool) throws {
@@ -234,7 +234,7 @@ struct RecordFilterTests {
         for limit in [1, 40, 1500] { #expect(try keys(limit: limit) == Array(all.prefix(limit))) }
     }
 
-    @Test("a limit keeps the first records of a long order")
+    @Test("a fetch with offset and limit returns that window of 20,000 sorted records")
     func topOfMany() throws {
         var many = RecordBatch(model: model)
         var generator = SeededGenerator(seed: 5)
@@ -252,7 +252,7 @@ struct RecordFilterTests {
     }
 
     @Test(
-        "what can never be compared, and names that do not exist, are errors",
+        "comparisons that cannot be made, and unknown names, are errors",
         arguments: [
             (FetchRequest.Predicate.equal("string", to: 1), StoreError.Code.invalidRequest),
             (.less("owner", than: .objectID(ObjectID("Person", key: 1))), .invalidRequest),
@@ -260,13 +260,13 @@ struct RecordFilterTests {
             (.beginsWith("integer64", prefix: "1"), .invalidRequest), (.less("composite", than: 1), .invalidRequest),
             ((0..<300).reduce(FetchRequest.Predicate.constant(true)) { inner, _ in .not(inner) }, .invalidRequest),
         ])
-    func badPredicates(_ predicate: FetchRequest.Predicate, _ code: StoreError.Code) {
+    func badPredicates(_ predicate: FetchRequest.Predicate, code: StoreError.Code) {
         let failure = #expect(throws: StoreError.self) { try keys(FetchRequest("Thing", where: predicate)) }
         #expect(failure?.code == code)
     }
 
     @Test(
-        "bad orders, limits and entities are errors",
+        "wrong orders, limits and entities are errors",
         arguments: [
             (FetchRequest("Nothing"), StoreError.Code.unknownEntity),
             (FetchRequest("Thing", limit: -1), .invalidRequest),
@@ -274,7 +274,7 @@ struct RecordFilterTests {
             (FetchRequest("Thing", sortedBy: [.init("owner")]), .invalidRequest),
             (FetchRequest("Thing", sortedBy: [.init("x")]), .unknownProperty),
         ])
-    func badRequests(_ request: FetchRequest, _ code: StoreError.Code) {
+    func badRequests(_ request: FetchRequest, code: StoreError.Code) {
         let failure = #expect(throws: StoreError.self) { try keys(request) }
         #expect(failure?.code == code)
     }

@@ -94,7 +94,7 @@ struct SortTests {
         "İ", "ı", "🎷", ":", "/", "123456789012345678901234567890",
     ]
 
-    @Test("the localized standard order is the documented one")
+    @Test("the localized standard order agrees with its definition on random texts")
     func localizedStandard() throws {
         var random = SeededGenerator(seed: 42)
         func text() -> String {
@@ -116,7 +116,7 @@ struct SortTests {
     }
 
     /// Values of a type that are equal, alike and far apart.
-    static func value(_ name: String, _ random: inout SeededGenerator) -> Value {
+    static func value(_ name: String, using random: inout SeededGenerator) -> Value {
         guard Int.random(in: 0..<6, using: &random) > 0 else { return .null }
         switch name {
         case "integer16", "integer32", "integer64":
@@ -139,12 +139,12 @@ struct SortTests {
         }
     }
 
-    private func things(_ count: Int, _ random: inout SeededGenerator) throws -> RecordBatch {
+    private func things(_ count: Int, using random: inout SeededGenerator) throws -> RecordBatch {
         var things = RecordBatch(model: try everyTypeModel())
         let names = ["integer16", "integer32", "integer64", "double", "float", "date", "decimal", "boolean", "string"]
         for key in 1...count {
             var values: [String: Value] = [:]
-            for name in names { values[name] = Self.value(name, &random) }
+            for name in names { values[name] = Self.value(name, using: &random) }
             if key % 3 != 0 {
                 values["next"] = .objectID(ObjectID("Thing", key: Int64(Int.random(in: 1...count + 5, using: &random))))
             }
@@ -154,7 +154,7 @@ struct SortTests {
     }
 
     private func keys(
-        _ request: FetchRequest, _ things: RecordBatch, step: Int = 7, _ graph: (any ObjectGraph)? = nil
+        _ request: FetchRequest, of things: RecordBatch, step: Int = 7, graph: (any ObjectGraph)? = nil
     ) throws -> [Int64] {
         var batches: [RecordBatch] = []
         for start in stride(from: 0, to: things.count, by: step) {
@@ -171,38 +171,41 @@ struct SortTests {
     }
 
     @Test(
-        "made keys order as records themselves do",
+        "sorting by made keys agrees with sorting by records",
         arguments: [
             "integer16", "integer32", "integer64", "double", "float", "date", "decimal", "boolean", "string",
         ], [true, false])
     func keysAgreeWithRecords(name: String, ascending: Bool) throws {
         var random = SeededGenerator(seed: 7)
-        let things = try things(300, &random)
+        let things = try things(300, using: &random)
         let plain = FetchRequest.SortDescriptor(name, ascending: ascending)
-        // `nowhere` cannot be sorted by; `made` is null for all objects, so its level decides nothing.
+        // `nowhere` cannot be sorted by; `made` is null for all objects, so its level decides
+        // nothing.
         let nowhere = FetchRequest.SortDescriptor("owner.things.title")
         #expect(throws: StoreError.self) {
-            try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), things)
+            try keys(FetchRequest("Thing", sortedBy: [nowhere, plain]), of: things)
         }
         let made = FetchRequest.SortDescriptor("previous.integer64")
         for (limit, offset) in [(nil, 0), (5, 0), (3, 40), (0, 2)] as [(Int?, Int)] {
             let byRecords = try keys(
-                FetchRequest("Thing", sortedBy: [plain, .init("integer32")], limit: limit, offset: offset), things)
+                FetchRequest("Thing", sortedBy: [plain, .init("integer32")], limit: limit, offset: offset), of: things)
             let byKeys = try keys(
-                FetchRequest("Thing", sortedBy: [made, plain, .init("integer32")], limit: limit, offset: offset), things
+                FetchRequest("Thing", sortedBy: [made, plain, .init("integer32")], limit: limit, offset: offset),
+                of: things
             )
             #expect(byRecords == byKeys)
         }
     }
 
     @Test(
-        "a limit gives the beginning of the whole order, of so many records that most are told by their first bytes",
+        "a limited sort returns the beginning of the whole order",
         arguments: ["integer64", "string"], [true, false])
     func limitedOrder(name: String, ascending: Bool) throws {
         var random = SeededGenerator(seed: 13)
-        let things = try things(2500, &random)
+        let things = try things(2500, using: &random)
         let order = [FetchRequest.SortDescriptor(name, ascending: ascending)]
-        // Nothing, what looks at a field, what must be evaluated, and what asks for another object.
+        // No predicate, one on a field, one that must be evaluated, and one that needs another
+        // object.
         let predicates: [FetchRequest.Predicate?] = [
             nil, .notEqual("integer64", to: 1),
             .comparison(
@@ -210,19 +213,19 @@ struct SortTests {
             .notEqual("next.integer64", to: 1),
         ]
         for predicate in predicates {
-            let whole = try keys(FetchRequest("Thing", where: predicate, sortedBy: order), things, step: 100)
+            let whole = try keys(FetchRequest("Thing", where: predicate, sortedBy: order), of: things, step: 100)
             #expect(whole.count > 1500)
             for (limit, offset) in [(1, 0), (20, 7)] {
                 let request = FetchRequest("Thing", where: predicate, sortedBy: order, limit: limit, offset: offset)
-                #expect(try keys(request, things, step: 100) == Array(whole.dropFirst(offset).prefix(limit)))
+                #expect(try keys(request, of: things, step: 100) == Array(whole.dropFirst(offset).prefix(limit)))
             }
         }
     }
 
-    @Test("a path through relationships sorts as the values at its end", arguments: [nil, 4, 100] as [Int?])
+    @Test("a sort by a path through relationships uses the values at its end", arguments: [nil, 4, 100] as [Int?])
     func paths(limit: Int?) throws {
         var random = SeededGenerator(seed: 11)
-        let things = try things(400, &random)
+        let things = try things(400, using: &random)
         var numbers: [Int64: Int64] = [:]
         var nexts: [Int64: Int64] = [:]
         for index in 0..<things.count {
@@ -240,15 +243,15 @@ struct SortTests {
             let found = try keys(
                 FetchRequest(
                     "Thing", sortedBy: [.init("next.next.integer64", ascending: false)], limit: limit, offset: 3),
-                things, step: step)
+                of: things, step: step)
             #expect(found == Array(expected.dropFirst(3).prefix(limit ?? .max)))
         }
     }
 
-    @Test("sorting with a limit keeps few records, whatever there are")
+    @Test("a sort with a limit keeps few records in memory")
     func boundedMemory() throws {
         var random = SeededGenerator(seed: 3)
-        let things = try things(100, &random)
+        let things = try things(100, using: &random)
         let source = RepeatingCursor(things, times: 200)
         let request = FetchRequest("Thing", sortedBy: [.init("string", options: .localized)])
         let maker = try #require(try RecordSortOrder(request, model: things.model).maker)
@@ -263,16 +266,16 @@ struct SortTests {
         #expect(sort.highestKeptCount <= 2 * 12 + 2 * RecordBatch.capacityCount)
     }
 
-    @Test("sorting reads related objects together, not one by one")
+    @Test("a sort by related objects reads them together")
     func batchedReading() throws {
         var random = SeededGenerator(seed: 5)
-        let things = try things(500, &random)
+        let things = try things(500, using: &random)
         let graph = ListGraph([things])
-        _ = try keys(FetchRequest("Thing", sortedBy: [.init("next.string")]), things, step: 500, graph)
+        _ = try keys(FetchRequest("Thing", sortedBy: [.init("next.string")]), of: things, step: 500, graph: graph)
         #expect(graph.readCount <= 6)
     }
 
-    @Test("an error of a related object ends the fetch; it names no record of the answer")
+    @Test("an error of a related object ends a sorted fetch and names no record")
     func relatedError() throws {
         final class FailingGraph: ObjectGraph {
             func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
@@ -283,7 +286,7 @@ struct SortTests {
             ) throws(StoreError) {}
         }
         var random = SeededGenerator(seed: 5)
-        let things = try things(50, &random)
+        let things = try things(50, using: &random)
         let fetch = try ScanningFetch(
             FetchRequest("Thing", sortedBy: [.init("next.string")]), model: things.model, source: ListCursor([things]),
             graph: FailingGraph())

@@ -24,7 +24,7 @@ private func matches(
     return try Array(text.utf8).withUnsafeBytes { bytes in try matcher.matches(bytes) }
 }
 
-/// `LIKE` as it is defined, without a thought for time.
+/// `LIKE` by its definition, whatever time it takes.
 private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -38,9 +38,9 @@ private func like(_ text: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unic
     }
 }
 
-/// The same by a table, for long patterns.
+/// `LIKE` by a table, for long patterns.
 private func fitsByTable(_ text: [Unicode.Scalar], _ pattern: [Unicode.Scalar]) -> Bool {
-    // By how much of the text: whether the pattern so far fits it.
+    // By the length of a prefix of the text: whether the pattern so far fits it.
     var fits = [true] + [Bool](repeating: false, count: text.count)
     for part in pattern {
         var next = [Bool](repeating: false, count: text.count + 1)
@@ -62,7 +62,7 @@ struct StringMatcherTests {
         [], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
     ]
 
-    @Test("operators mean what they mean of Foundation's folded texts", arguments: allOptions.map(\.rawValue))
+    @Test("string operators agree with Foundation's folded texts", arguments: allOptions.map(\.rawValue))
     func folding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var foundation: String.CompareOptions = []
@@ -91,11 +91,12 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("folding of texts put together at random is Foundation's", arguments: [1, 2, 3])
+    @Test("folding of random texts agrees with Foundation's", arguments: [1, 2, 3])
     func randomFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: UInt64(rawOptions))
-        // Letters with marks, marks alone, letters of many scripts, and everything else now and then.
+        // Letters with marks, marks alone, letters of many scripts, and everything else now and
+        // then.
         func scalar() -> Unicode.Scalar {
             let range: ClosedRange<UInt32> =
                 [
@@ -117,7 +118,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("every code point that is folded alone becomes what it becomes among others", arguments: [1, 2, 3])
+    @Test("the Latin folding table agrees with Foundation and leaves the rest to it", arguments: [1, 2, 3])
     func latinFolding(rawOptions: Int) throws {
         let options = Options(rawValue: rawOptions)
         var generator = SeededGenerator(seed: 8)
@@ -126,7 +127,7 @@ struct StringMatcherTests {
         }
         let letters = (0..<0x530).compactMap { Unicode.Scalar($0) }.filter { !isMark($0) }
         let ideographs = (0x4E00...0x9FFF).compactMap { Unicode.Scalar($0) }
-        // As many of the ones as of the others.
+        // As many ideographs as letters.
         let scalars = letters + (0..<letters.count).compactMap { _ in ideographs.randomElement(using: &generator) }
         for first in scalars + ideographs {
             var text = String.UnicodeScalarView([first])
@@ -150,7 +151,7 @@ struct StringMatcherTests {
         }
     }
 
-    @Test("LIKE fits what its definition fits")
+    @Test("LIKE agrees with its definition on short random texts")
     func likePatterns() throws {
         var generator = SeededGenerator(seed: 3)
         let letters: [Unicode.Scalar] = ["a", "b", "é", "*", "?", "\\", "日"]
@@ -171,13 +172,14 @@ struct StringMatcherTests {
         #expect(fits > 1000)
     }
 
-    @Test("LIKE fits what its definition fits, also over words of places", arguments: 0..<8)
+    @Test("LIKE agrees with its definition on long random texts", arguments: 0..<8)
     func longLikePatterns(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(100 + seed))
         let letters: [Unicode.Scalar] = ["a", "b", "é", "日"]
         var fits = 0
         for _ in 0..<1500 {
-            // A text, and a pattern made of it with wildcards in some places, so that many fit; sometimes with a mistake.
+            // A text, and a pattern made of it with wildcards in some places, so that many fit;
+            // sometimes with a mistake.
             var (text, pattern) = (String.UnicodeScalarView(), String.UnicodeScalarView())
             for _ in 0..<Int.random(in: 0...150, using: &generator) {
                 let letter = letters.randomElement(using: &generator) ?? "a"
@@ -199,7 +201,7 @@ struct StringMatcherTests {
         #expect(fits > 100 && fits < 1400)
     }
 
-    @Test("a pattern of many wildcards takes a step for a byte and 64 of its places, whatever the text")
+    @Test("LIKE takes at most one step for each byte and 64 places of its pattern")
     func hostileLike() throws {
         let text = [UInt8](repeating: UInt8(ascii: "a"), count: 20_000)
         func steps(_ pattern: String) throws -> Int {
@@ -220,9 +222,10 @@ struct StringMatcherTests {
         // After a match of `*`, the positions before it need not be examined again.
         #expect(try steps(String(repeating: "a*?", count: 1000) + "b") <= 2 * text.count)
         #expect(try steps(String(repeating: "*?", count: 1000) + "b") <= 2 * text.count)
-        // One stretch of as many places as there can be: going back at each mistake would take 80 000 000 steps.
+        // One stretch of as many places as there can be: going back at each mistake would take 80
+        // million steps.
         #expect(try steps("*" + String(repeating: "a", count: 4000) + "?b") <= 63 * text.count)
-        // Without `?` the parts are looked for one after the other.
+        // Without `?`, the parts are searched one after the other.
         #expect(
             try !matches(String(decoding: text, as: UTF8.self), .like, String(repeating: "a*", count: 1000) + "b"))
     }
@@ -240,7 +243,7 @@ struct StringMatcherTests {
         #expect(try matches(text.uppercased(), .matches, pattern, .caseInsensitive) || !expected)
     }
 
-    @Test("MATCHES folds diacritics on both sides")
+    @Test("MATCHES folds diacritics of the text and of the pattern")
     func foldedExpression() throws {
         #expect(try matches("naïve", .matches, "nai[vw]e", .diacriticInsensitive))
         #expect(try matches("naive", .matches, "naïve", .diacriticInsensitive))
@@ -248,7 +251,7 @@ struct StringMatcherTests {
         #expect(try !matches("naïve", .matches, "naive"))
     }
 
-    @Test("a pattern without an end in sight ends with timedOut or limitExceeded")
+    @Test("a regular expression that runs away ends with timedOut or limitExceeded")
     func hostileExpressions() throws {
         let slow = #expect(throws: StoreError.self) {
             try matches(String(repeating: "a", count: 40) + "!", .matches, "(a+)+$")
@@ -266,7 +269,9 @@ struct StringMatcherTests {
         #expect(failure?.code == .invalidRequest)
     }
 
-    @Test("patterns of 4096 bytes are the longest", arguments: [FetchRequest.Comparison.Operator.like, .matches])
+    @Test(
+        "a pattern of LIKE or MATCHES may have 4096 bytes, and no more",
+        arguments: [FetchRequest.Comparison.Operator.like, .matches])
     func longPatterns(operation: FetchRequest.Comparison.Operator) throws {
         #expect(try matches(String(repeating: "a", count: 4096), operation, String(repeating: "a", count: 4096)))
         let failure = #expect(throws: StoreError.self) {
@@ -275,7 +280,7 @@ struct StringMatcherTests {
         #expect(failure?.code == .limitExceeded)
     }
 
-    @Test("the localized standard order is a total order with numbers as people count")
+    @Test("the localized standard order is total and sorts numbers by value")
     func standardOrder() throws {
         func order(_ left: String, _ right: String) -> Int {
             Array(left.utf8).withUnsafeBytes { left in
@@ -303,7 +308,7 @@ struct StringMatcherTests {
 
 @Suite("Regular expressions that take long")
 struct LongExpressionTests {
-    @Test("end with an error when all texts of a fetch have taken too long together")
+    @Test("a regular expression times out when its slow matches together take too long")
     func total() throws {
         let expression = try WholeTextExpression(
             "(a*)*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
@@ -313,7 +318,7 @@ struct LongExpressionTests {
             do throws(StoreError) { _ = try expression.matches(text) } catch { failure = error }
         }
         #expect(failure?.code == .timedOut)
-        // What takes no time is not counted.
+        // Quick matches are not counted.
         let quick = try WholeTextExpression(
             "a*b", ignoringCase: false, totalDeadline: .milliseconds(1), longTime: .zero)
         for _ in 0..<5000 { #expect(try quick.matches("aab")) }

@@ -166,10 +166,10 @@ struct DamagedLogTests {
         try type.create(directory.location("s"), model: try Models.note(), options: StoreOptions()).close()
         let settings = try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"]))
         let connections = try (0..<2).map { _ in
-            try SQLiteDatabase.connect(directory.file("s"), settings, .readWrite)
+            try SQLiteDatabase.connect(directory.file("s"), settings: settings, access: .readWrite)
         }
         for connection in connections {
-            try UnflushedMark.set(connection, settings)
+            try UnflushedMark.set(connection, settings: settings)
             #expect(try SQLiteSchemaCheck(connection).isUnflushed)
         }
         for connection in connections {

@@ -20,7 +20,7 @@ struct GuardTests {
         _ access: SQLiteConnection.Access = .readWrite, _ options: [String: String] = [:]
     ) throws -> SQLiteConnection {
         try SQLiteDatabase.connect(
-            directory.file("a"), try SQLiteSettings(StoreOptions(typeOptions: options)), access)
+            directory.file("a"), settings: try SQLiteSettings(StoreOptions(typeOptions: options)), access: access)
     }
 
     @Test(
@@ -49,7 +49,7 @@ struct GuardTests {
         var settings = try SQLiteSettings(StoreOptions())
         #expect(settings.rowTimeout == .seconds(300))
         settings.rowTimeout = .milliseconds(20)
-        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readOnly)
         try connection.allow(.everything)
         let numbers = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
         #expect(code { _ = try connection.integer("\(numbers) WHERE x < 0") } == .timedOut)

@@ -182,7 +182,8 @@ struct ModelChangeTests {
     @Test("where a change cannot begin others can open the store again", arguments: [true, false])
     func cannotBegin(isWriting: Bool) throws {
         try create().close()
-        let foreign = try SQLiteConnection(directory.file("a"), .readWrite, try SQLiteSettings(StoreOptions()))
+        let foreign = try SQLiteConnection(
+            directory.file("a"), access: .readWrite, settings: try SQLiteSettings(StoreOptions()))
         try foreign.execute("CREATE TABLE zebra (a)")
         let options = StoreOptions(timeoutSeconds: 0)
         let store = try #require(try type.open(directory.location("a"), options: options) as? any ModelChangingStore)

@@ -15,7 +15,7 @@ struct SQLiteSettingsTests {
         let store = try SQLiteStoreType().create(
             directory.location("a"), model: try Models.note(), options: StoreOptions())
         let settings = try SQLiteSettings(StoreOptions(timeoutSeconds: 3))
-        let connection = try SQLiteDatabase.connect(directory.file("a"), settings, .readWrite)
+        let connection = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readWrite)
         for (pragma, value) in [
             ("journal_mode", SQLValue.text("wal")), ("synchronous", .integer(2)), ("wal_autocheckpoint", .integer(0)),
             ("busy_timeout", .integer(3000)), ("cell_size_check", .integer(1)), ("mmap_size", .integer(0)),
@@ -40,10 +40,11 @@ struct SQLiteSettingsTests {
         ] { #expect(connection.limit(limit) == value, "limit \(limit)") }
         try connection.close()
         let normal = try SQLiteDatabase.connect(
-            directory.file("a"), try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])), .readWrite)
+            directory.file("a"), settings: try SQLiteSettings(StoreOptions(typeOptions: ["synchronous": "normal"])),
+            access: .readWrite)
         #expect(try normal.integer("PRAGMA synchronous") == 1)
         try normal.close()
-        let reader = try SQLiteDatabase.connect(directory.file("a"), settings, .readOnly)
+        let reader = try SQLiteDatabase.connect(directory.file("a"), settings: settings, access: .readOnly)
         #expect(try reader.integer("PRAGMA cell_size_check") == 0)
         #expect(code { try reader.execute("DELETE FROM Note") } == .permissionDenied)
         try reader.allow(.everything)
@@ -78,7 +79,7 @@ struct SQLiteSettingsTests {
             (SQLITE_RANGE, .internalInconsistency),
         ])
     func mapping(code: Int32, expected: StoreError.Code) {
-        let error = StoreError.sqlite(SQLiteError(code: code), "Reading", path: "a")
+        let error = StoreError.sqlite(SQLiteError(code: code), what: "Reading", path: "a")
         #expect(error.code == expected)
         #expect(error.message.contains("'a'"))
         #expect((error.underlying as? SQLiteError)?.code == code)
@@ -117,7 +118,7 @@ struct SQLiteSettingsTests {
             directory.location("a"), model: try Models.note(), options: StoreOptions())
         try store.close()
         let connection = try SQLiteConnection(
-            directory.file("a"), .immutable(nil), try SQLiteSettings(StoreOptions()))
+            directory.file("a"), access: .immutable(nil), settings: try SQLiteSettings(StoreOptions()))
         let statement = try connection.prepare("SELECT name FROM _roost_metadata")
         #expect(try statement.step())
         #expect(statement.columnName(at: 0) == "name")

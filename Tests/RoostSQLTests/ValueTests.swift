@@ -116,7 +116,7 @@ struct ValueTests {
         }
         try store.close()
         let connection = try SQLiteConnection(
-            directory.file("a"), .immutable(nil), try SQLiteSettings(StoreOptions()))
+            directory.file("a"), access: .immutable(nil), settings: try SQLiteSettings(StoreOptions()))
         let statement = try connection.prepare(
             "SELECT title, Track.number, length, artist, e.name, place, place_name, place_lat FROM Track JOIN _roost_entities e ON e.number = artist_entity"
         )

@@ -36,7 +36,7 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("each module has a row, and each row a folder")
+    @Test("every module has a row in ARCHITECTURE.md, and every row a folder")
     func rows() throws {
         let rows = try Set(Self.modules().map(\.folder))
         let sources = Self.root.appendingPathComponent("Sources")
@@ -49,7 +49,7 @@ struct ArchitectureTests {
         #expect(rows.filter { $0 != "Conformance" } == folders)
     }
 
-    @Test("a module imports only what its row names, and everything that it names")
+    @Test("a module imports exactly the modules that ARCHITECTURE.md lists")
     func dependencies() throws {
         let modules = try Self.modules()
         let names = Set(modules.map(\.name))
@@ -65,8 +65,8 @@ struct ArchitectureTests {
         }
     }
 
-    @Test("the arrows have no circle")
-    func order() throws {
+    @Test("the imports between modules have no cycle")
+    func hasNoCycle() throws {
         var left = try Dictionary(uniqueKeysWithValues: Self.modules().map { ($0.name, $0.imports) })
         while let next = left.first(where: { $0.value.isDisjoint(with: left.keys) }) {
             left[next.key] = nil

@@ -43,7 +43,7 @@ struct BatchPropertyTests {
         }
     }
 
-    @Test("elements of a composite that a row does not name have their defaults, where the composite is there")
+    @Test("a batch insert gives unnamed elements of a present composite their defaults")
     func elements() throws {
         let rows: [BatchInsertRequest.Row] = [
             ["title": "named", "label.name": "x"], ["title": "given", "label.name": "x", "label.number": 7],
@@ -59,7 +59,7 @@ struct BatchPropertyTests {
         }
     }
 
-    @Test("who is given no place in an ordered relationship comes last, when it is inserted and when it is updated")
+    @Test("an object without a place comes last, when inserted and when updated")
     func places() throws {
         let album = Value.objectID(ObjectID("Album", key: 1))
         let rows: [BatchInsertRequest.Row] = ["a", "b", "c"].map { ["title": .string($0), "album": album] }
@@ -76,7 +76,7 @@ struct BatchPropertyTests {
         #expect(targets == [2, 3, 1])
     }
 
-    @Test("an ID that names the wrong entity of a hierarchy names no object")
+    @Test("a batch update finds no object under an ID with the wrong subentity")
     func wrongEntity() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Artist", relationships: [.toMany("songs", to: "Song", inverse: "artist")]),

@@ -6,9 +6,9 @@ import RoostStores
 import RoostSystem
 import Testing
 
-@Suite("A file of another program where a store keeps one of its own")
+@Suite("Foreign files under names that stores use")
 struct CompanionTests {
-    /// The kinds of things that have the name.
+    /// The kinds of entries under a companion's name.
     enum Kind: String, CaseIterable {
         case text, pages, store, otherStore, pipe, directory, symbolicLink, danglingLink, hardLink
     }
@@ -31,7 +31,7 @@ struct CompanionTests {
         }
     }
 
-    private func store(_ type: String, _ path: String) throws {
+    private func store(_ type: String, at path: String) throws {
         let store = try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: try model(), options: StoreOptions())
         var changes = ChangeSet(model: store.model)
@@ -47,8 +47,8 @@ struct CompanionTests {
         case .text: try folder.write("precious\n", to: "x" + place.suffix)
         // As long as the index of a log may be.
         case .pages: try folder.write(String(repeating: "precious", count: 4096), to: "x" + place.suffix)
-        case .store: try store(place.type, path)
-        case .otherStore: try store(place.type == "json" ? "sqlite" : "json", path)
+        case .store: try store(place.type, at: path)
+        case .otherStore: try store(place.type == "json" ? "sqlite" : "json", at: path)
         case .pipe: try #require(mkfifo(path, 0o600) == 0)
         case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         case .symbolicLink:
@@ -59,7 +59,7 @@ struct CompanionTests {
         }
     }
 
-    private func attempt(_ use: Use, _ location: StoreLocation, _ source: StoreLocation) throws {
+    private func attempt(_ use: Use, on location: StoreLocation, source: StoreLocation) throws {
         let type = try StoreRegistry.standard.type(named: location.type)
         let options = StoreOptions(isReadOnly: use != .writing, timeoutSeconds: 0)
         switch use {
@@ -81,7 +81,7 @@ struct CompanionTests {
     }
 
     /// Returns the kind and the bytes of every entry, except genuine lock files.
-    private func entries(_ folder: Folder, _ place: Place) throws -> [String: [UInt8]] {
+    private func entries(_ folder: Folder, around place: Place) throws -> [String: [UInt8]] {
         var result: [String: [UInt8]] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             guard !name.hasSuffix(".lock") || place.suffix == ".lock" && name == "x.lock" else { continue }
@@ -92,30 +92,31 @@ struct CompanionTests {
         return result
     }
 
-    @Test("is neither opened nor changed nor removed, and is named", arguments: places, Use.allCases)
+    @Test(
+        "a foreign file under a companion's name is refused, named and left unchanged", arguments: places, Use.allCases)
     func foreign(place: Place, use: Use) throws {
         let folder = try Folder()
         let (location, source) = (
             StoreLocation(type: place.type, path: folder.file("x")),
             StoreLocation(type: place.type, path: folder.file("source"))
         )
-        try store(place.type, location.path)
-        try store(place.type, source.path)
+        try store(place.type, at: location.path)
+        try store(place.type, at: source.path)
         try folder.write("precious", to: "victim")
         try plant(place, in: folder)
-        let before = try entries(folder, place)
-        let refusal = error { try attempt(use, location, source) }
+        let before = try entries(folder, around: place)
+        let refusal = error { try attempt(use, on: location, source: source) }
         #expect(refusal?.code == .notAStore, "\(refusal?.message ?? "was done")")
         #expect(refusal?.message.contains("x\(place.suffix)'") == true, "\(refusal?.message ?? "")")
         #expect(refusal?.message.contains("move it away") == true, "\(refusal?.message ?? "")")
-        #expect(try entries(folder, place) == before)
+        #expect(try entries(folder, around: place) == before)
         // The advice works.
         try FileManager.default.removeItem(atPath: folder.file("x" + place.suffix))
-        try attempt(use, location, source)
+        try attempt(use, on: location, source: source)
     }
 
     @Test(
-        "is none when it is empty, or nothing but zeros",
+        "a companion file that is empty or all zeros belongs to the store",
         arguments: StoreRegistry.standard.all.filter { fileTypes.contains($0.name) }.flatMap { type in
             type.companionSuffixes.map { (type.name, $0) }
         }, [0, 32 << 10])
@@ -124,7 +125,7 @@ struct CompanionTests {
         let location = StoreLocation(type: own.type, path: folder.file("x"))
         for isReadOnly in [true, false] {
             try? FileManager.default.removeItem(atPath: location.path)
-            try store(own.type, location.path)
+            try store(own.type, at: location.path)
             try Data(count: byteCount).write(to: URL(fileURLWithPath: location.path + own.suffix))
             let store = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: isReadOnly))
             // A reader is warned of a JSON journal of zeros: a commit that never reached the disk.
@@ -138,12 +139,12 @@ struct CompanionTests {
     /// SQLite cuts the index of a log that is not in use to three bytes, and makes it longer in
     /// pages.
     @Test(
-        "is none when it is the index of a log that SQLite has cut, or is making longer",
+        "an SQLite log index that is cut or growing belongs to the store",
         arguments: [3, 4096, 12 << 10, 32 << 10, 64 << 10])
     func unfinishedIndex(byteCount: Int) throws {
         let folder = try Folder()
         let location = StoreLocation(type: "sqlite", path: folder.file("x"))
-        try store("sqlite", location.path)
+        try store("sqlite", at: location.path)
         for beginning: [UInt8] in [[0x18, 0xE2, 0x2D], [0x00, 0x2D, 0xE2]] {
             let bytes = beginning + [UInt8](repeating: 0, count: byteCount - beginning.count)
             try Data(bytes).write(to: URL(fileURLWithPath: location.path + "-shm"))
@@ -154,11 +155,11 @@ struct CompanionTests {
         }
     }
 
-    @Test("is not looked for under names that only other types use", arguments: fileTypes)
+    @Test("a store ignores files under companion names of other types", arguments: fileTypes)
     func othersNames(type: String) throws {
         let folder = try Folder()
         let location = StoreLocation(type: type, path: folder.file("x"))
-        try store(type, location.path)
+        try store(type, at: location.path)
         let own = try StoreRegistry.standard.type(named: type).companionSuffixes
         let others = ["-wal", "-shm", "-journal", "-lock"].filter { !own.contains($0) }
         for suffix in others { try folder.write("precious", to: "x" + suffix) }

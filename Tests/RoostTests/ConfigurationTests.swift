@@ -4,11 +4,11 @@ import RoostCore
 import RoostStores
 import Testing
 
-@Suite("The configuration")
+@Suite("Configurations")
 struct ConfigurationTests {
     // MARK: Which file
 
-    @Test("is the file that is given, else that of ROOST_CONFIG, else the next roost.json upwards, else empty")
+    @Test("a configuration is the given file, else ROOST_CONFIG, else the nearest roost.json")
     func searchOrder() throws {
         let folder = try Folder()
         func store(_ name: String) -> String { "{stores: {\(name): {type: 'memory'}}}" }
@@ -16,7 +16,7 @@ struct ConfigurationTests {
         try folder.write(store("near"), to: "a/b/roost.json")
         try folder.write(store("variable"), to: "elsewhere/x.json")
         try folder.write(store("given"), to: "a/given.json")
-        func names(_ directory: String, _ environment: [String: String] = [:], file: String? = nil) throws -> [String] {
+        func names(_ directory: String, environment: [String: String] = [:], file: String? = nil) throws -> [String] {
             try RoostConfiguration(
                 file: file, workingDirectory: folder.file(directory), environment: environment
             ).storeNames
@@ -27,20 +27,20 @@ struct ConfigurationTests {
         #expect(try names("a/b") == ["near"])
         #expect(try names("a") == ["top"])
         #expect(try names("other") == ["top"])
-        #expect(try names("a/b", ["ROOST_CONFIG": "../../elsewhere/x.json"]) == ["variable"])
-        #expect(try names("a/b", ["ROOST_CONFIG": folder.file("elsewhere/x.json")]) == ["variable"])
-        #expect(try names("a/b", ["ROOST_CONFIG": ""]) == ["near"])
-        #expect(try names("a", ["ROOST_CONFIG": "nowhere"], file: "given.json") == ["given"])
+        #expect(try names("a/b", environment: ["ROOST_CONFIG": "../../elsewhere/x.json"]) == ["variable"])
+        #expect(try names("a/b", environment: ["ROOST_CONFIG": folder.file("elsewhere/x.json")]) == ["variable"])
+        #expect(try names("a/b", environment: ["ROOST_CONFIG": ""]) == ["near"])
+        #expect(try names("a", environment: ["ROOST_CONFIG": "nowhere"], file: "given.json") == ["given"])
         let none = try RoostConfiguration(workingDirectory: "/", environment: [:])
         #expect(none.file == nil && none.storeNames == [] && none.settings == [] && none.defaultStoreName == nil)
         #expect(error { _ = try none.storeDescription("main") }?.code == .notFound)
         #expect(error { _ = try none.openStore() }?.code == .notFound)
     }
 
-    @Test("that is named but cannot be read is an error that says who named it")
+    @Test("an unreadable configuration is an error with the file or variable that named it")
     func unreadable() throws {
         let folder = try Folder()
-        func refused(_ file: String?, _ environment: [String: String] = [:]) -> String {
+        func refused(_ file: String?, environment: [String: String] = [:]) -> String {
             let error = error {
                 _ = try RoostConfiguration(file: file, workingDirectory: folder.path, environment: environment)
             }
@@ -48,7 +48,7 @@ struct ConfigurationTests {
             return error?.message ?? ""
         }
         #expect(refused("nothing.json").contains("'\(folder.file("nothing.json"))'"))
-        #expect(refused(nil, ["ROOST_CONFIG": "nothing.json"]).contains("ROOST_CONFIG"))
+        #expect(refused(nil, environment: ["ROOST_CONFIG": "nothing.json"]).contains("ROOST_CONFIG"))
         #expect(refused("nowhere/nothing.json").contains("directory"))
         #expect(refused(".").contains("not a file"))
         #expect(refused("/dev/zero").contains("not a file"))
@@ -57,7 +57,8 @@ struct ConfigurationTests {
         // A directory that happens to have the name is not passed over silently.
         try folder.write("", to: "roost.json/file")
         #expect(refused(nil).contains("not a file"))
-        // Nor is a dangling or circular link: a file in a parent directory would silently apply instead.
+        // Nor is a dangling or circular link: a file in a parent directory would silently apply
+        // instead.
         for (directory, destination) in [("gone", "nothing.json"), ("loop", "roost.json")] {
             try folder.write("", to: "\(directory)/sub/file")
             try FileManager.default.createSymbolicLink(
@@ -73,7 +74,7 @@ struct ConfigurationTests {
 
     // MARK: What it says
 
-    @Test("makes paths relative to the directory of the file, wherever the program runs")
+    @Test("a configuration's paths are relative to its file's directory")
     func relativePaths() throws {
         let folder = try Folder()
         try folder.write("{\"formatVersion\": 1}", to: "project/m.json")
@@ -107,7 +108,7 @@ struct ConfigurationTests {
     }
 
     #if SQLite && LMDB
-        @Test("the settings list every value in force with its origin, defaults included")
+        @Test("a configuration lists every setting in force with its origin")
         func settings() throws {
             let folder = try Folder()
             let configuration = try folder.configuration(
@@ -137,7 +138,7 @@ struct ConfigurationTests {
                     """)
         }
 
-        @Test("reports all its problems at once, each with key, line and column")
+        @Test("a configuration reports all problems at once, with key, line and column")
         func problems() throws {
             let folder = try Folder()
             let document = """
@@ -165,7 +166,7 @@ struct ConfigurationTests {
     #endif
 
     @Test(
-        "refuses what cannot be, and says what would be right",
+        "a wrong configuration is refused with what would be right",
         arguments: [
             ("", "line 1, column 1"), ("{", "line 1, column 2"), ("[]", "an object is expected"),
             ("{stores: {}, stores: {}}", "occurs twice"), ("{stores: 7}", "an object is expected"),
@@ -199,7 +200,7 @@ struct ConfigurationTests {
         #expect(try folder.names() == ["roost.json"])
     }
 
-    @Test("may have very many stores, each with its line")
+    @Test("a configuration of 20,000 stores knows the line of each")
     func manyStores() throws {
         let folder = try Folder()
         let lines = (1...20_000).map { "s\($0): {type: 'memory'}," }
@@ -211,7 +212,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("refuses a text that is not UTF-8")
+    @Test("a configuration that is not UTF-8 is refused")
     func invalidText() throws {
         let folder = try Folder()
         try Data([0x7B, 0xFF, 0x7D]).write(to: URL(fileURLWithPath: folder.file("roost.json")))
@@ -219,20 +220,20 @@ struct ConfigurationTests {
         #expect(error?.code == .invalidConfiguration && error?.message.contains("UTF-8") == true)
     }
 
-    @Test("knows the types and options of others that are registered")
+    @Test("a configuration accepts the types and options of registered third-party stores")
     func thirdParty() throws {
         let folder = try Folder()
-        try folder.write("{stores: {a: {type: 'foreign', path: 'x', options: {colour: 'red'}}}}", to: "roost.json")
+        try folder.write("{stores: {a: {type: 'foreign', path: 'x', options: {color: 'red'}}}}", to: "roost.json")
         let registry = StoreRegistry([ForeignType()])
         let configuration = try RoostConfiguration(
             workingDirectory: folder.path, environment: [:], registry: registry)
-        #expect(configuration.settings.map(\.key).suffix(2) == ["stores.a", "stores.a.options.colour"])
+        #expect(configuration.settings.map(\.key).suffix(2) == ["stores.a", "stores.a.options.color"])
         #expect(error { _ = try RoostConfiguration(workingDirectory: folder.path, environment: [:]) } != nil)
     }
 
     // MARK: ROOST_STORE
 
-    @Test("takes the default store from ROOST_STORE: a URL, a name or the path of a store", arguments: fileTypes)
+    @Test("ROOST_STORE names the default store by URL, name or path", arguments: fileTypes)
     func storeVariable(type: String) throws {
         let folder = try Folder()
         let document = "{stores: {main: {type: 'memory'}, other: {type: 'memory', path: 'x'}}, default: 'main'}"
@@ -264,7 +265,7 @@ struct ConfigurationTests {
         #expect(alone.settings.map(\.key) == ["default"])
     }
 
-    @Test("has a default store when there is only one, and none when there are more")
+    @Test("a configuration's only store is the default, and one of several is not")
     func defaults() throws {
         let folder = try Folder()
         #expect(try folder.configuration("{stores: {a: {type: 'memory'}}}").defaultStoreName == "a")
@@ -281,7 +282,7 @@ private struct ForeignType: PersistentStoreType {
     let name = "foreign"
     let capabilities = StoreCapabilities(.file)
     let optionDescriptions = [
-        StoreOptionDescription("colour", values: .words(["red"]), standard: "red", summary: "Its colour.")
+        StoreOptionDescription("color", values: .words(["red"]), standard: "red", summary: "Its color.")
     ]
     private let refusal = StoreError(.unsupported, "foreign")
 

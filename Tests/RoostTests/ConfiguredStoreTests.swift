@@ -2,7 +2,7 @@ import Foundation
 import Roost
 import Testing
 
-@Suite("A store of the configuration")
+@Suite("Configured stores")
 struct ConfiguredStoreTests {
     private func document(_ type: String, _ path: String, options: String = "{}") -> String {
         "{model: 'm.json', stores: {main: {type: '\(type)', path: '\(path)', options: \(options)}}}"
@@ -27,7 +27,7 @@ struct ConfiguredStoreTests {
         return try snapshot.count(FetchRequest("Artist"))
     }
 
-    @Test("is created once and opened from then on, with the configuration's model", arguments: writableTypes)
+    @Test("a configured store is created once and then opened, with the configured model", arguments: writableTypes)
     func creation(type: String) throws {
         let folder = try folder()
         let name = type == "memory" ? UUID().uuidString : "a.store"
@@ -55,7 +55,7 @@ struct ConfiguredStoreTests {
         try StoreRegistry.standard.type(named: type).destroy(try configuration.storeDescription().location)
     }
 
-    @Test("needs a model to be created, and a sound one", arguments: fileTypes)
+    @Test("a configured store is created only with a valid model", arguments: fileTypes)
     func withoutModel(type: String) throws {
         let folder = try Folder()
         let configuration = try folder.configuration("{stores: {main: {type: '\(type)', path: 'a.store'}}}")
@@ -70,7 +70,7 @@ struct ConfiguredStoreTests {
         try configuration.openStore().close()
     }
 
-    @Test("is neither made nor searched for in a directory that does not exist", arguments: fileTypes)
+    @Test("a configured store in a missing directory is refused and not created", arguments: fileTypes)
     func missingDirectory(type: String) throws {
         let folder = try folder()
         let configuration = try folder.configuration(document(type, "no/a.store"))
@@ -78,7 +78,7 @@ struct ConfiguredStoreTests {
         #expect(try folder.names() == ["m.json", "roost.json"])
     }
 
-    @Test("that several threads open or create at once is one store", arguments: writableTypes)
+    @Test("threads that open or create a configured store at once share one store", arguments: writableTypes)
     func racing(type: String) async throws {
         let folder = try folder()
         let name = type == "memory" ? UUID().uuidString : "a.store"
@@ -106,7 +106,7 @@ struct ConfiguredStoreTests {
     }
 
     #if SQLite
-        @Test("is created with the options of the configuration")
+        @Test("a configured store is created with the configured options")
         func options() throws {
             let folder = try folder()
             let configuration = try folder.configuration(document("sqlite", "a", options: "{pageSizeBytes: 512}"))
@@ -117,11 +117,11 @@ struct ConfiguredStoreTests {
     #endif
 
     /// Every option that a type describes is one that it takes, and everything else is refused.
-    @Test("has the options that its type describes", arguments: writableTypes)
+    @Test("a store type accepts exactly the options that it describes", arguments: writableTypes)
     func optionDescriptions(type: String) throws {
         let type = try StoreRegistry.standard.type(named: type)
         let folder = try Folder()
-        func create(_ name: String, _ value: String) throws {
+        func create(_ name: String, value: String) throws {
             let path = folder.file(UUID().uuidString)
             let options = StoreOptions(typeOptions: [name: value])
             let location = StoreLocation(type: type.name, path: path)
@@ -139,14 +139,14 @@ struct ConfiguredStoreTests {
                 case .path: (["x"], [""])
                 case .text: (["x"], [])
                 }
-            for value in right { try create(option.name, value) }
+            for value in right { try create(option.name, value: value) }
             for value in wrong {
-                let error = error { try create(option.name, value) }
+                let error = error { try create(option.name, value: value) }
                 #expect(error?.code == .invalidRequest && error?.message.contains(option.name) == true)
             }
-            #expect(error { try create(option.name + "x", "1") }?.message.contains("'\(option.name)'") == true)
+            #expect(error { try create(option.name + "x", value: "1") }?.message.contains("'\(option.name)'") == true)
         }
-        #expect(error { try create("no-such-option", "1") }?.code == .invalidRequest)
+        #expect(error { try create("no-such-option", value: "1") }?.code == .invalidRequest)
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == [])
     }
 }

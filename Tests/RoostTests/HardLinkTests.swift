@@ -6,7 +6,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite("A store whose file has two names")
+@Suite("Stores whose file has two names")
 struct HardLinkTests {
     /// The operations on a store under one of its names.
     enum Use: String, CaseIterable, CustomTestStringConvertible {
@@ -57,7 +57,7 @@ struct HardLinkTests {
             })
     }
 
-    private func attempt(_ use: Use, _ location: StoreLocation, in folder: Folder, acceptsLinks: Bool) throws {
+    private func attempt(_ use: Use, on location: StoreLocation, in folder: Folder, acceptsLinks: Bool) throws {
         let (registry, type) = (StoreRegistry.standard, try StoreRegistry.standard.type(named: location.type))
         let new = StoreLocation(type: location.type, path: folder.file("new"))
         var options = StoreOptions(isReadOnly: true, timeoutSeconds: 0).with { $0.acceptsLinks = acceptsLinks }
@@ -94,7 +94,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "readers refuse it, and with acceptsLinks read the same under both names",
+        "readers refuse a hard-linked store, and with acceptsLinks read it under both names",
         arguments: fileTypes, Use.reads)
     func reading(type: String, use: Use) throws {
         let folder = try Folder()
@@ -102,17 +102,17 @@ struct HardLinkTests {
         let other = try link("b", to: location)
         let before = try contents(folder)
         for name in [location, other] {
-            let refusal = error { try attempt(use, name, in: folder, acceptsLinks: false) }
+            let refusal = error { try attempt(use, on: name, in: folder, acceptsLinks: false) }
             #expect(refusal?.code == .hasOtherNames)
             #expect(refusal?.message.contains(name == location ? "'b'" : "'a'") == true, "\(refusal?.message ?? "")")
             #expect(try contents(folder) == before)
-            try attempt(use, name, in: folder, acceptsLinks: true)
+            try attempt(use, on: name, in: folder, acceptsLinks: true)
             try? FileManager.default.removeItem(atPath: folder.file("new"))
             #expect(try contents(folder) == before)
         }
     }
 
-    @Test("every writer refuses it and changes nothing, until one name is removed", arguments: fileTypes, Use.writes)
+    @Test("writers refuse a hard-linked store, unchanged, until one name is removed", arguments: fileTypes, Use.writes)
     func writing(type: String, use: Use) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -120,7 +120,7 @@ struct HardLinkTests {
         let before = try contents(folder)
         for name in [location, other] {
             for acceptsLinks in [false, true] {
-                let refusal = error { try attempt(use, name, in: folder, acceptsLinks: acceptsLinks) }
+                let refusal = error { try attempt(use, on: name, in: folder, acceptsLinks: acceptsLinks) }
                 #expect(refusal?.code == .hasOtherNames, "\(refusal?.message ?? "was done")")
                 for (file, bytes) in before { #expect(try folder.bytes(file) == bytes) }
                 for file in ["new", "source"] { try? FileManager.default.removeItem(atPath: folder.file(file)) }
@@ -128,11 +128,11 @@ struct HardLinkTests {
             }
         }
         try unlink(other)
-        try attempt(use, location, in: folder, acceptsLinks: false)
+        try attempt(use, on: location, in: folder, acceptsLinks: false)
     }
 
     @Test(
-        "is noticed by a writer at its next commit, before anything is written, and nothing is lost",
+        "a writer notices a hard link at its next commit, before writing",
         arguments: fileTypes)
     func linkWhileOpen(type: String) throws {
         let folder = try Folder()
@@ -143,7 +143,7 @@ struct HardLinkTests {
         let before = try contents(folder)
         #expect(error { try insert(into: store) }?.code == .hasOtherNames)
         #expect(try contents(folder) == before)
-        // Nor do other ways into the store in this process, under either name.
+        // Opening the store again in this process fails too, under either name.
         for name in [location, other] {
             for isReadOnly in [true, false] {
                 let options = StoreOptions(isReadOnly: isReadOnly, timeoutSeconds: 0)
@@ -162,7 +162,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("is noticed when the name came after the transaction had begun", arguments: fileTypes)
+    @Test("a bulk load notices a hard link that was made after it began", arguments: fileTypes)
     func linkDuringLoad(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -187,7 +187,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("keeps a JSON journal from being folded, which would part the names; its commits stay in it")
+    @Test("a JSON store with a hard link keeps its commits in the journal on close")
     func fold() throws {
         let folder = try Folder()
         let location = try store("json", in: folder)
@@ -204,7 +204,7 @@ struct HardLinkTests {
         try again.close()
     }
 
-    @Test("is closed by its SQLite writer with every commit in the file, for both names")
+    @Test("an SQLite writer closes a hard-linked store with every commit in the file")
     func settledClosing() throws {
         let folder = try Folder()
         let location = try store("sqlite", in: folder)
@@ -218,7 +218,7 @@ struct HardLinkTests {
         try reader.close()
     }
 
-    @Test("is read under both names by one process at a time, beside a writer that has it open", arguments: fileTypes)
+    @Test("readers open a hard-linked store beside its writer in one process", arguments: fileTypes)
     func oneProcess(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -241,7 +241,7 @@ struct HardLinkTests {
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a"])
     }
 
-    @Test("is not read on when it was written under the other name", arguments: ["sqlite", "lmdb"])
+    @Test("a reader refuses a hard-linked store that changed under the other name", arguments: ["sqlite", "lmdb"])
     func changedUnderOtherName(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -250,7 +250,7 @@ struct HardLinkTests {
             other, options: StoreOptions(isReadOnly: true).with { $0.acceptsLinks = true })
         let snapshot = try reader.snapshot()
         #expect(try snapshot.count(FetchRequest("Artist")) == 1)
-        // As a program that knows nothing of links, or once the name was removed and given again.
+        // Changed as by a program that knows nothing of links.
         let bytes = try FileHandle(forUpdating: URL(fileURLWithPath: location.path))
         try bytes.truncate(atOffset: try bytes.seekToEnd() + 4096)
         try bytes.close()
@@ -263,7 +263,7 @@ struct HardLinkTests {
     // MARK: Names that Roost gave
 
     @Test(
-        "is opened when the other names are what a replacement that never ended left, which are removed",
+        "opening a store removes the names that an interrupted replacement left",
         arguments: fileTypes, [true, false])
     func leftover(type: String, isReadOnly: Bool) throws {
         let folder = try Folder()
@@ -279,19 +279,19 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is replaced when the other names are what a replacement that never ended left", arguments: fileTypes,
+        "writers accept a store with names that an interrupted replacement left", arguments: fileTypes,
         Use.writes)
     func leftoverReplaced(type: String, use: Use) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
         try StoreFile.addName(StoreFile.temporarySibling(of: location.path), toFileAt: location.path)
         try StoreFile.addName(StoreFile.backupSibling(of: location.path), toFileAt: location.path)
-        try attempt(use, location, in: folder, acceptsLinks: false)
+        try attempt(use, on: location, in: folder, acceptsLinks: false)
         #expect(try folder.names().filter { $0.contains("tmp") || $0.contains("backup") } == [])
     }
 
     @Test(
-        "is a backup whose temporary name a crash left, after the new store had taken its place", arguments: fileTypes)
+        "opening a backup removes the temporary name that a crash left", arguments: fileTypes)
     func leftoverOfBackup(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
@@ -305,13 +305,13 @@ struct HardLinkTests {
         #expect(try folder.names().filter { $0.contains("tmp") } == [])
     }
 
-    @Test("is readable where the name that was left cannot be removed", arguments: fileTypes)
+    @Test("a store is readable while a leftover name cannot be removed", arguments: fileTypes)
     func leftoverInReadOnlyDirectory(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)
         let sibling = StoreFile.temporarySibling(of: location.path)
         try StoreFile.addName(sibling, toFileAt: location.path)
-        // As a user without any right there: the name is in use.
+        // The name is in use, so it cannot be removed, as by a user without permission.
         let lock = try StoreLock.acquire(forStoreAt: sibling, mode: .exclusive, timeoutSeconds: 0)
         let reader = try StoreRegistry.standard.open(location, options: StoreOptions(isReadOnly: true))
         #expect(try count(reader) == 1)
@@ -322,7 +322,7 @@ struct HardLinkTests {
     }
 
     @Test(
-        "is not taken apart when the name comes while the store is compacted or migrated", arguments: fileTypes,
+        "compaction and migration refuse a store that is hard-linked meanwhile", arguments: fileTypes,
         [true, false])
     func linkDuringReplacement(type: String, compacts: Bool) throws {
         let folder = try Folder()
@@ -336,7 +336,7 @@ struct HardLinkTests {
             if compacts {
                 _ = try StoreMaintenance(registry: .standard).compact(location, options: conversion)
             } else {
-                // With a backup, so that a new file takes the place of the old one whatever the type.
+                // With a backup, so that a new file replaces the old one for every type.
                 _ = try MigrationManager(registry: .standard).migrateInPlace(
                     location, model: try model("title"),
                     options: MigrationOptions(conversion: conversion, allowsLoss: true).with { $0.keepsBackup = true }
@@ -349,7 +349,7 @@ struct HardLinkTests {
         #expect(try folder.names().filter { !$0.hasSuffix(".lock") } == ["a", "b"])
     }
 
-    @Test("is left by no backup of a migration or compaction that ended", arguments: fileTypes)
+    @Test("a migration that keeps a backup leaves each file with one name", arguments: fileTypes)
     func backup(type: String) throws {
         let folder = try Folder()
         let location = try store(type, in: folder)

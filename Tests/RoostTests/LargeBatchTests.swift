@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A batch insert of many bytes")
 struct LargeBatchTests {
-    @Test("changes the other ends of one-to-one relationships, whenever a row names one")
+    @Test("a batch insert of 39 MB updates both ends of a one-to-one relationship")
     func partners() throws {
         let model = try ManagedObjectModel(entities: [
             EntityDescription("Person", relationships: [.toOne("passport", to: "Passport", inverse: "holder")]),

@@ -4,7 +4,7 @@ import RoostMigration
 import RoostStores
 import Testing
 
-@Suite("What a model declares and no store acts on")
+@Suite("Remarks of models")
 struct ModelRemarkTests {
     private func model() throws -> ManagedObjectModel {
         try ManagedObjectModel(
@@ -49,13 +49,13 @@ struct ModelRemarkTests {
         "Place.upper: derived attribute: no store computes it; it has the value that was written",
     ]
 
-    @Test("is listed by the model")
+    @Test("a model lists what it declares and no store acts on")
     func remarks() throws {
         #expect(try model().remarks.map(\.description) == expected)
         #expect(try RoostTests.model().remarks == [])
     }
 
-    @Test("is said when a store is created by a conversion, a load or a migration", arguments: writableTypes)
+    @Test("reports of conversions and migrations repeat the model's remarks", arguments: writableTypes)
     func reports(type: String) throws {
         let folder = try Folder()
         let manager = MigrationManager(registry: .standard)
@@ -80,7 +80,7 @@ struct ModelRemarkTests {
         #expect(planned.remarks == report.remarks && migrated.remarks == report.remarks)
     }
 
-    @Test("is not repeated by backups, and keeps no store from being compacted", arguments: fileTypes)
+    @Test("a backup repeats no remarks, and a store with remarks can be compacted", arguments: fileTypes)
     func maintenance(type: String) throws {
         let folder = try Folder()
         let location = StoreLocation(type: type, path: folder.file("a"))

@@ -6,7 +6,7 @@ import RoostStores
 import RoostSystem
 import Testing
 
-@Suite("Something that is not a store")
+@Suite("Files that are not stores")
 struct NonStoreTests {
     enum Kind: String, CaseIterable {
         case text, empty, zeros, noise, foreignDatabase, cutSQLite, cutLMDB, cutJSON, otherStore, directory, pipe,
@@ -18,7 +18,7 @@ struct NonStoreTests {
             convertingOver, converting, backingUp, backingUpOver
     }
 
-    private func store(_ type: String, _ path: String) throws {
+    private func store(_ type: String, at path: String) throws {
         try StoreRegistry.standard.create(
             StoreLocation(type: type, path: path), model: try model(), options: StoreOptions()
         ).close()
@@ -27,8 +27,8 @@ struct NonStoreTests {
 
     /// Makes the file `x`.
     private func make(_ kind: Kind, for type: String, in folder: Folder) throws {
-        func cut(_ type: String, _ count: Int) throws {
-            try store(type, folder.file("x"))
+        func cut(_ type: String, to count: Int) throws {
+            try store(type, at: folder.file("x"))
             let bytes = try folder.bytes("x").prefix(count)
             try Data(bytes).write(to: URL(fileURLWithPath: folder.file("x")))
         }
@@ -41,14 +41,14 @@ struct NonStoreTests {
             try Data((0..<100_000).map { _ in UInt8.random(in: 1...255) }).write(to: URL(fileURLWithPath: path))
         case .foreignDatabase:
             // A database with another program's application ID.
-            try store("sqlite", path)
+            try store("sqlite", at: path)
             var bytes = try folder.bytes("x")
             bytes[68] ^= 0xFF
             try Data(bytes).write(to: URL(fileURLWithPath: path))
-        case .cutSQLite: try cut("sqlite", 80)
-        case .cutLMDB: try cut("lmdb", 120)
-        case .cutJSON: try cut("json", 20)
-        case .otherStore: try store(type == "json" ? "lmdb" : "json", path)
+        case .cutSQLite: try cut("sqlite", to: 80)
+        case .cutLMDB: try cut("lmdb", to: 120)
+        case .cutJSON: try cut("json", to: 20)
+        case .otherStore: try store(type == "json" ? "lmdb" : "json", at: path)
         case .directory: try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         case .pipe: try #require(mkfifo(path, 0o600) == 0)
         case .linkToText:
@@ -60,7 +60,7 @@ struct NonStoreTests {
         }
     }
 
-    private func attempt(_ use: Use, _ location: StoreLocation, _ source: StoreLocation) throws {
+    private func attempt(_ use: Use, on location: StoreLocation, source: StoreLocation) throws {
         let (registry, type) = (StoreRegistry.standard, try StoreRegistry.standard.type(named: location.type))
         let manager = MigrationManager(registry: registry)
         let options = StoreOptions(isReadOnly: use != .writing, timeoutSeconds: 0)
@@ -98,11 +98,11 @@ struct NonStoreTests {
 
     static let places = fileTypes.flatMap { type in Kind.allCases.map { Place(type: type, kind: $0) } }
 
-    @Test("is refused, and no lock file or anything else is made beside it", arguments: places, Use.allCases)
-    func refused(place: Place, use: Use) throws {
+    @Test("a file that is not a store is refused, and nothing is created beside it", arguments: places, Use.allCases)
+    func refusesWithoutTrace(place: Place, use: Use) throws {
         let folder = try Folder()
         let source = try Folder()
-        try store(place.type, source.file("source"))
+        try store(place.type, at: source.file("source"))
         try make(place.kind, for: place.type, in: folder)
         let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         let (location, good) = (
@@ -110,10 +110,10 @@ struct NonStoreTests {
             StoreLocation(type: place.type, path: source.file("source"))
         )
         if place.kind == .nothing, [.replacing, .convertingOver, .backingUpOver].contains(use) {
-            // There a store may be made.
-            return try attempt(use, location, good)
+            // A store may be created there.
+            return try attempt(use, on: location, source: good)
         }
-        #expect(error { try attempt(use, location, good) } != nil)
+        #expect(error { try attempt(use, on: location, source: good) } != nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == before)
     }
 }

@@ -38,7 +38,8 @@ struct OrderedPlaceTests {
 
     private static let row: BatchInsertRequest.Row = ["album": .objectID(album), "title": "t"]
 
-    @Test("batch inserts of two threads on stores of their own", arguments: ["sqlite", "lmdb", "json", "memory"])
+    @Test(
+        "batch inserts on two threads give every object its own place", arguments: ["sqlite", "lmdb", "json", "memory"])
     func threads(type: String) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("roost-places-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -62,7 +63,7 @@ struct OrderedPlaceTests {
         if type == "memory" { try StoreRegistry.standard.type(named: type).destroy(location) }
     }
 
-    @Test("a batch that becomes a load moves what it has given, and one that began before it moves too")
+    @Test("a large batch insert and a commit during it share no place")
     func loads() throws {
         let store = try Self.create(StoreLocation(type: "memory", path: ""))
         var large = Self.row
@@ -80,7 +81,7 @@ struct OrderedPlaceTests {
         #expect(places.count == 522 && Set(places).count == 522)
     }
 
-    @Test("a batch update that joins objects is worked out anew where a place was taken")
+    @Test("a batch update is prepared again after its place was taken")
     func updates() throws {
         let store = try Self.create(StoreLocation(type: "memory", path: ""))
         _ = try store.execute(BatchInsertRequest("Track", rows: [["title": "alone"]]))
@@ -96,7 +97,7 @@ struct OrderedPlaceTests {
         #expect(try Self.places(store) == [0, 1])
     }
 
-    @Test("after the highest place no object can be added")
+    @Test("no object can be added after the highest place")
     func highest() throws {
         let store = try Self.create(StoreLocation(type: "memory", path: ""))
         var last = Self.row

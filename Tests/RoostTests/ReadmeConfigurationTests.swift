@@ -14,7 +14,7 @@ struct ReadmeConfigurationTests {
         try store.close()
     }
 
-    @Test("chooses the backend of its program by one line", arguments: writableTypes)
+    @Test("the README's program changes its backend by one line of configuration", arguments: writableTypes)
     func backends(type: String) throws {
         let folder = try Folder()
         let readme = try Self.readme()
@@ -36,7 +36,7 @@ struct ReadmeConfigurationTests {
         try StoreRegistry.standard.type(named: type).destroy(location)
     }
 
-    @Test("and its program are the ones that are tested here")
+    @Test("the README's program is tested as it is written")
     func text() throws {
         let tested = Self.squeezed(try String(contentsOf: URL(fileURLWithPath: #filePath), encoding: .utf8))
         let programs = try Self.readme().components(separatedBy: "import Roost\n").dropFirst()

@@ -2,9 +2,9 @@ import Foundation
 import Roost
 import Testing
 
-@Suite("A store that was opened by a relative path")
+@Suite("Stores opened by a relative path")
 struct RelativePathTests {
-    @Test("stays open when the process goes to another directory", arguments: fileTypes)
+    @Test("a store opened by a relative path survives a change of directory", arguments: fileTypes)
     func elsewhere(type: String) async throws {
         let folder = try Folder()
         try FileManager.default.createDirectory(atPath: folder.file("elsewhere"), withIntermediateDirectories: false)

@@ -6,11 +6,11 @@ import SortedFile
 import Testing
 
 /// The claims of `docs/write-a-backend.md` about third-party backends.
-@Suite("A stranger's backend")
+@Suite("Third-party backends")
 struct WriteABackendTests {
     private let cities = "name,people\nParis,2103000\nLyon,522250\n"
 
-    @Test("is opened through a registry, by its URL or by what the file is")
+    @Test("a third-party backend opens through a registry, by URL or by file")
     func registering() throws {
         let folder = try Folder()
         let path = try folder.write(cities, to: "cities.csv")
@@ -46,7 +46,7 @@ struct WriteABackendTests {
         #expect(try folder.names().filter { $0.contains("tmp") } == [])
     }
 
-    @Test("is explained with code that is compiled and run")
+    @Test("docs/write-a-backend.md quotes only code that is compiled and run")
     func quotations() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -67,7 +67,7 @@ struct WriteABackendTests {
         }
     }
 
-    @Test("is as short as the page says")
+    @Test("the example backends are as short as docs/write-a-backend.md says")
     func lengths() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

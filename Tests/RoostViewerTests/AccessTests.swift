@@ -12,7 +12,7 @@
             let library = try ViewedLibrary()
             var all = ["host": "127.0.0.1:8080"]
             all.merge(headers) { $1 }
-            let request = try #require(HTTPRequest(method, address, headers: all.filter { !$0.value.isEmpty }))
+            let request = try #require(HTTPRequest(method, address: address, headers: all.filter { !$0.value.isEmpty }))
             return library.server.answer(request).status.code
         }
 
@@ -20,7 +20,7 @@
         func start() throws {
             let library = try ViewedLibrary()
             let request = try #require(
-                HTTPRequest("GET", library.access.startAddress, headers: ["host": "127.0.0.1:8080"]))
+                HTTPRequest("GET", address: library.access.startAddress, headers: ["host": "127.0.0.1:8080"]))
             let first = library.server.answer(request)
             #expect(first.status == .ok)
             let cookie = try #require(first.headers.first { $0.name == "Set-Cookie" }).value
@@ -29,7 +29,8 @@
             #expect(library.server.answer(request).status == .forbidden, "the token works once")
             let pair = String(cookie.prefix { $0 != ";" })
             let view = try #require(
-                HTTPRequest("GET", "/library.json", headers: ["host": "127.0.0.1:8080", "cookie": "a=b; \(pair)"]))
+                HTTPRequest(
+                    "GET", address: "/library.json", headers: ["host": "127.0.0.1:8080", "cookie": "a=b; \(pair)"]))
             #expect(library.server.answer(view).status == .ok)
         }
 
@@ -93,12 +94,12 @@
         @Test(
             "an address that is not UTF-8 in percent encoding is none",
             arguments: ["/%", "/%f", "/%ff", "/%+1", "/a%00b", "library", "/x?a=%zz"])
-        func wrongAddress(address: String) { #expect(HTTPRequest("GET", address, headers: [:]) == nil) }
+        func wrongAddress(address: String) { #expect(HTTPRequest("GET", address: address, headers: [:]) == nil) }
 
         @Test("parts of an address are decoded one by one, so that a slash in a name stays in it")
         func decoding() throws {
             let request = try #require(
-                HTTPRequest("GET", "/a%2Fb/c%20d+e?x=1+2%2B3&y", headers: [:]))
+                HTTPRequest("GET", address: "/a%2Fb/c%20d+e?x=1+2%2B3&y", headers: [:]))
             #expect(request.segments == ["a/b", "c d+e"])
             #expect(request.query.map(\.name) == ["x", "y"])
             #expect(request.value("x") == "1 2+3")

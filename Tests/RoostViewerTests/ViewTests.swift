@@ -224,8 +224,8 @@
         func jobs() throws {
             let jobs = JobList()
             let headers = ["prefer": "respond-async"]
-            let request = try #require(HTTPRequest("GET", "/x", headers: headers))
-            let answer = jobs.answer(request, "Counting") { job in
+            let request = try #require(HTTPRequest("GET", address: "/x", headers: headers))
+            let answer = jobs.answer(request, what: "Counting") { job in
                 job.setTotal(10)
                 job.add(3)
                 while !Task.isCancelled { usleep(1000) }

@@ -10,7 +10,7 @@ struct JSONOpening {
     private let options: StoreOptions
     private let settings: JSONSettings
 
-    init(_ location: StoreLocation, _ options: StoreOptions) throws(StoreError) {
+    init(_ location: StoreLocation, options: StoreOptions) throws(StoreError) {
         self.location = location
         self.options = options
         settings = try JSONSettings(options)
@@ -39,7 +39,7 @@ struct JSONOpening {
         }
         do throws(StoreError) {
             try requireOneName()
-            return try open(lock, writerLock)
+            return try open(lock, writerLock: writerLock)
         } catch {
             writerLock?.close()
             lock?.release()
@@ -69,9 +69,11 @@ struct JSONOpening {
                 document.byteCount <= settings.maximumDocumentBytes, let stream = try DocumentStream(document),
                 let metadata = stream.head.metadata(), options.model?.isCompatible(with: metadata) ?? true
             {
-                return StreamedJSONStore(JSONStoreType(), location, document, metadata, lock) {
+                return StreamedJSONStore(
+                    JSONStoreType(), location: location, file: document, metadata: metadata, lock: lock
+                ) {
                     [location, settings] () throws(StoreError) in
-                    try DocumentReader.store(document, location: location, settings)
+                    try DocumentReader.store(document, location: location, settings: settings)
                 }
             }
         } catch {}
@@ -123,8 +125,8 @@ struct JSONOpening {
         }
     }
 
-    private func open(_ lock: StoreLock?, _ writerLock: WriterLock?) throws(StoreError) -> JSONStorage {
-        let (loaded, files) = try read(lock, writerLock)
+    private func open(_ lock: StoreLock?, writerLock: WriterLock?) throws(StoreError) -> JSONStorage {
+        let (loaded, files) = try read(lock, writerLock: writerLock)
         return JSONStorage(
             path: path, settings: settings, storeUUID: loaded.metadata.storeUUID, base: loaded.storage, files: files,
             following: settings.isReadOnly ? Following(opening: self, model: loaded.metadata.model) : nil)
@@ -141,7 +143,7 @@ struct JSONOpening {
         /// - Throws: As opening does; `storeReplaced` for another store, and for one with another
         ///   model.
         func read(_ storeUUID: StoreUUID) throws(StoreError) -> (MemoryStorage, JSONStorage.StoreFiles) {
-            let (loaded, files) = try opening.read(nil, nil)
+            let (loaded, files) = try opening.read(nil, writerLock: nil)
             guard loaded.metadata.storeUUID == storeUUID, model.isCompatible(with: loaded.metadata) else {
                 throw StoreError(
                     .storeReplaced,
@@ -153,7 +155,7 @@ struct JSONOpening {
     }
 
     private func read(
-        _ lock: StoreLock?, _ writerLock: WriterLock?
+        _ lock: StoreLock?, writerLock: WriterLock?
     ) throws(StoreError) -> (LoadedDocument, JSONStorage.StoreFiles) {
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
@@ -163,7 +165,7 @@ struct JSONOpening {
             guard try FileIdentity(at: path) == document.identity else { continue }
             let journalIdentity = journal.identity
             do throws(StoreError) {
-                var (loaded, files) = try load(document, journal.take(), lock, writerLock)
+                var (loaded, files) = try load(document, journal: journal.take(), lock: lock, writerLock: writerLock)
                 if let read = files.readJournal?.state,
                     journalIdentity?.byteCount == read.endOffset + read.tornByteCount
                 {
@@ -191,7 +193,7 @@ struct JSONOpening {
         private var file: RegularFile?
         let identity: FileIdentity?
 
-        init(_ file: consuming RegularFile?, _ identity: FileIdentity?) {
+        init(_ file: consuming RegularFile?, identity: FileIdentity?) {
             self.file = file
             self.identity = identity
         }
@@ -204,10 +206,10 @@ struct JSONOpening {
         do throws(StoreError) {
             let file = try RegularFile(at: path + JournalFile.suffix)
             let identity = try file.identity()
-            return OpenJournal(file, identity)
+            return OpenJournal(file, identity: identity)
         } catch {
             guard error.code == .notFound else { throw error }
-            return OpenJournal(nil, nil)
+            return OpenJournal(nil, identity: nil)
         }
     }
 
@@ -221,9 +223,9 @@ struct JSONOpening {
     // MARK: Loading
 
     private func load(
-        _ document: DocumentFile, _ journal: consuming RegularFile?, _ lock: StoreLock?, _ writerLock: WriterLock?
+        _ document: DocumentFile, journal: consuming RegularFile?, lock: StoreLock?, writerLock: WriterLock?
     ) throws(StoreError) -> (LoadedDocument, JSONStorage.StoreFiles) {
-        let loaded = try DocumentReader.load(document, location: location, settings)
+        let loaded = try DocumentReader.load(document, location: location, settings: settings)
         try requireModel(loaded)
         var files = JSONStorage.StoreFiles(
             lock: lock, writerLock: writerLock,
@@ -240,7 +242,7 @@ struct JSONOpening {
                 files.readJournal = JSONStorage.ReadJournal(state: state)
             } else {
                 try requireUnchanged(document)
-                try adopt(state, &files)
+                try adopt(state, files: &files)
             }
         }
         // Before the storage exists: deallocating it would release the locks, which the next attempt needs.
@@ -254,7 +256,7 @@ struct JSONOpening {
     }
 
     /// Continues a journal, or removes one that holds nothing more than the document.
-    private func adopt(_ state: JournalState, _ files: inout JSONStorage.StoreFiles) throws(StoreError) {
+    private func adopt(_ state: JournalState, files: inout JSONStorage.StoreFiles) throws(StoreError) {
         let journalPath = path + JournalFile.suffix
         switch state.relation {
         case .applied: files.journal = try JournalFile(at: journalPath, after: state)

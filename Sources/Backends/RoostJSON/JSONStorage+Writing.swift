@@ -12,7 +12,7 @@ final class JSONLongWrite: KeyValueLongWrite {
     /// Whether nothing but giving up is left.
     private var isOver = false
 
-    init(_ storage: JSONStorage, _ base: any KeyValueLongWrite) {
+    init(_ storage: JSONStorage, base: any KeyValueLongWrite) {
         self.storage = storage
         self.base = base
         // What is more than the journal may hold goes into a new document; noting it would be for nothing.
@@ -24,7 +24,7 @@ final class JSONLongWrite: KeyValueLongWrite {
     ) throws(StoreError) -> Result {
         do throws(StoreError) {
             return try base.perform { [operations] (writer) throws(StoreError) in
-                let recorder = RecordingWriter(writer, operations.withLock { $0.take() })
+                let recorder = RecordingWriter(writer, operations: operations.withLock { $0.take() })
                 let result = try body(recorder)
                 operations.withLock { $0 = recorder.operations }
                 return result
@@ -39,7 +39,7 @@ final class JSONLongWrite: KeyValueLongWrite {
         guard !isOver else {
             throw StoreError(.closed, "The write transaction was committed, aborted, or failed before.")
         }
-        try storage.commit(operations.withLock { $0.take() }, base)
+        try storage.commit(operations.withLock { $0.take() }, write: base)
         isOver = true
     }
 
@@ -59,20 +59,20 @@ extension JSONStorage {
     ///
     /// - Throws: What the system says, `storeReplaced`, `limitExceeded`; then nothing of the
     ///   transaction is there.
-    func commit(_ operations: JournalOperations, _ write: any KeyValueLongWrite) throws(StoreError) {
+    func commit(_ operations: JournalOperations, write: any KeyValueLongWrite) throws(StoreError) {
         // Under one lock, so that no thread closes the store between the writes to disk and to memory.
         try withFiles { (files) throws(StoreError) in
             if settings.isUnpublished {
                 files.isDirty = files.isDirty || !operations.isEmpty
             } else if !operations.isEmpty {
-                try persist(operations, write, &files)
+                try persist(operations, write: write, files: &files)
             }
             try write.commit()
         }
     }
 
     private func persist(
-        _ operations: JournalOperations, _ write: any KeyValueLongWrite, _ files: inout StoreFiles
+        _ operations: JournalOperations, write: any KeyValueLongWrite, files: inout StoreFiles
     ) throws(StoreError) {
         if let failure = files.failure { throw failure }
         try requireCurrent(files)
@@ -82,23 +82,23 @@ extension JSONStorage {
         let payload = operations.payload
         let fits = !operations.isOverLimit && end + JournalFrame.headByteCount + payload.count <= limit
         if fits, files.journal?.failure == nil {
-            try append(payload, &files)
+            try append(payload, files: &files)
         } else {
             // The transaction's own view holds everything that is committed and what it adds.
             let chain = files.journal?.chain
             let draft = try write.perform { [path, settings] (writer) throws(StoreError) in
-                try DocumentDraft.write(from: writer, for: path, settings, folding: chain)
+                try DocumentDraft.write(from: writer, for: path, settings: settings, folding: chain)
             }
-            try publish(draft, &files)
+            try publish(draft, files: &files)
         }
     }
 
-    private func append(_ payload: [UInt8], _ files: inout StoreFiles) throws(StoreError) {
+    private func append(_ payload: [UInt8], files: inout StoreFiles) throws(StoreError) {
         if let journal = files.journal { return try journal.append(payload) }
         let header = JournalHeader(
             storeUUID: storeUUID, document: files.document.version, generation: files.document.generation)
         files.journal = try JournalFile(
-            at: path + JournalFile.suffix, beside: path, header, payload: payload)
+            at: path + JournalFile.suffix, beside: path, header: header, payload: payload)
     }
 
     /// Throws code `storeReplaced` unless document and journal are as this storage left them, and
@@ -130,8 +130,8 @@ extension JSONStorage {
         try requireCurrent(files)
         let reader = try base().read()
         defer { reader.close() }
-        let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: files.journal?.chain)
-        try publish(draft, &files)
+        let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: files.journal?.chain)
+        try publish(draft, files: &files)
         if files.isJournalFolded { try removeJournal(&files) }
     }
 
@@ -139,7 +139,7 @@ extension JSONStorage {
     func writeUnpublishedDocument(_ files: inout StoreFiles) throws(StoreError) {
         let reader = try base().read()
         defer { reader.close() }
-        let draft = try DocumentDraft.write(from: reader, for: path, settings, folding: nil)
+        let draft = try DocumentDraft.write(from: reader, for: path, settings: settings, folding: nil)
         do throws(StoreError) {
             // Verifying a load reads the store in memory, so the document is read back here.
             try draft.verify()
@@ -147,7 +147,7 @@ extension JSONStorage {
             draft.discard()
             throw error
         }
-        try publish(draft, &files)
+        try publish(draft, files: &files)
         files.isDirty = false
     }
 
@@ -159,13 +159,13 @@ extension JSONStorage {
     /// Publishes a document that a load wrote to an unpublished store; the first request reads it.
     func publishLoaded(_ draft: DocumentDraft) throws(StoreError) {
         try withFiles { (files) throws(StoreError) in
-            try publish(draft, &files)
+            try publish(draft, files: &files)
             forgetContents()
         }
     }
 
     /// Gives a finished document the store's name.
-    private func publish(_ draft: DocumentDraft, _ files: inout StoreFiles) throws(StoreError) {
+    private func publish(_ draft: DocumentDraft, files: inout StoreFiles) throws(StoreError) {
         do throws(StoreError) {
             // Writing took its time; what another program did meanwhile stays.
             try requireCurrent(files)

@@ -45,11 +45,12 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             if let contents { return contents }
             do throws(StoreError) {
                 let location = StoreLocation(type: JSONStoreType().name, path: path)
-                let loaded = try DocumentReader.load(try DocumentFile(at: path), location: location, settings).storage
+                let loaded = try DocumentReader.load(try DocumentFile(at: path), location: location, settings: settings)
+                    .storage
                 contents = loaded
                 return loaded
             } catch {
-                throw DocumentDraft.unreadable(path, error)
+                throw DocumentDraft.unreadable(path, error: error)
             }
         }
     }
@@ -72,7 +73,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     ///
     /// - Throws: `alreadyExists`, `missingDirectory`, `permissionDenied`, `noSpace`, `unsupported`,
     ///   `busy`.
-    convenience init(creatingAt path: String, _ settings: JSONSettings, storeUUID: StoreUUID) throws(StoreError) {
+    convenience init(creatingAt path: String, settings: JSONSettings, storeUUID: StoreUUID) throws(StoreError) {
         try StoreFile.requireAbsent(at: path)
         try StoreFile.refuseNetworkFileSystem(at: path)
         let lock = try StoreLock.acquire(forStoreAt: path, mode: .shared, timeoutSeconds: settings.timeoutSeconds)
@@ -175,7 +176,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             let isSameDocument = document.isUnchanged(since: files.document.file)
             if isSameDocument, let journal, let known = files.readJournal?.file {
                 if journal.isUnchanged(since: known) { return }
-                if try readOn(journal, known, &files) { return }
+                if try readOn(journal, known: known, files: &files) { return }
             } else if isSameDocument, journal == nil, files.readJournal == nil {
                 return
             }
@@ -195,7 +196,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
     ///
     /// - Returns: False if it is another journal, or damaged.
     private func readOn(
-        _ journal: FileIdentity, _ known: FileIdentity, _ files: inout StoreFiles
+        _ journal: FileIdentity, known: FileIdentity, files: inout StoreFiles
     ) throws(StoreError) -> Bool {
         guard journal == known, let read = files.readJournal, read.state.relation == .applied,
             journal.byteCount >= read.state.endOffset
@@ -224,7 +225,7 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
             let memory = try base()
             let write = try memory.beginLongWrite(timeoutSeconds: timeoutSeconds)
             // A load that this call waited for may have replaced the contents in memory with its document.
-            if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, write) }
+            if contents.withLock({ $0 === memory }) { return JSONLongWrite(self, base: write) }
             write.abort()
         }
     }
@@ -289,13 +290,13 @@ final class JSONStorage: OrderedKeyValueStorage, CommitSignaling {
         if taken.isDirty {
             try writeUnpublishedDocument(&taken)
         } else if taken.journal != nil {
-            do throws(StoreError) { try settle(&taken) } catch { throw keptInJournal(error, taken) }
+            do throws(StoreError) { try settle(&taken) } catch { throw keptInJournal(error, files: taken) }
         }
     }
 
     /// A failure that left the commits in the journal, saying so: nothing is to be done again but
     /// the closing.
-    private func keptInJournal(_ failure: StoreError, _ files: StoreFiles) -> StoreError {
+    private func keptInJournal(_ failure: StoreError, files: StoreFiles) -> StoreError {
         guard files.failure == nil, !files.isJournalFolded else { return failure }
         if failure.code == .hasOtherNames {
             return failure.withMessage(

@@ -44,7 +44,7 @@ package struct JSONStoreType: FileStoreType {
     /// Opens a store; throws `busy` when it is open for writing elsewhere for longer than the
     /// timeout, and this is for writing too.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        let opening = try JSONOpening(location, options)
+        let opening = try JSONOpening(location, options: options)
         if options.isReadOnce, let store = try opening.openStreamed() { return store }
         return try KeyValueStore(opening: try opening.open(), type: self, location: location, options: options)
     }
@@ -60,12 +60,12 @@ package struct JSONStoreType: FileStoreType {
         let uuid = options.storeUUID ?? StoreUUID()
         options.storeUUID = uuid
         let storage = try JSONStorage(
-            creatingAt: StoreFile.absolutePath(location.path), try JSONSettings(options), storeUUID: uuid)
+            creatingAt: StoreFile.absolutePath(location.path), settings: try JSONSettings(options), storeUUID: uuid)
         do throws(StoreError) {
             let store = try KeyValueStore(
                 creating: storage, type: self, location: location, model: model, options: options)
             try storage.sync()
-            return UnpublishedJSONStore(store, storage)
+            return UnpublishedJSONStore(store, storage: storage)
         } catch {
             // Report the first error; the next open sweeps what stays.
             for file in [location.path, StoreLock.path(forStoreAt: location.path)] { try? StoreFile.remove(file) }
@@ -89,7 +89,7 @@ package struct JSONStoreType: FileStoreType {
             return
         }
         let location = StoreLocation(type: name, path: path)
-        try JSONOpening(location, StoreOptions()).open(under: lock).close()
+        try JSONOpening(location, options: StoreOptions()).open(under: lock).close()
     }
 }
 

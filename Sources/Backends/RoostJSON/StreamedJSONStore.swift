@@ -23,8 +23,8 @@ final class StreamedJSONStore: IntegrityCheckingStore {
     private let state: Mutex<State>
 
     init(
-        _ type: JSONStoreType, _ location: StoreLocation, _ file: DocumentFile, _ metadata: StoreMetadata,
-        _ lock: StoreLock?,
+        _ type: JSONStoreType, location: StoreLocation, file: DocumentFile, metadata: StoreMetadata,
+        lock: StoreLock?,
         whole: @escaping @Sendable () throws(StoreError) -> KeyValueStore
     ) {
         self.type = type
@@ -49,7 +49,8 @@ final class StreamedJSONStore: IntegrityCheckingStore {
         try requireOpen()
         try file.requireUnchanged()
         guard let stream = try DocumentStream(file) else { return try whole().snapshot() }
-        return DocumentSnapshot(file, stream, spillDirectories: spillDirectories) { [self] () throws(StoreError) in
+        return DocumentSnapshot(file, stream: stream, spillDirectories: spillDirectories) {
+            [self] () throws(StoreError) in
             try requireOpen()
         } whole: { [self] () throws(StoreError) in
             try whole().snapshot()

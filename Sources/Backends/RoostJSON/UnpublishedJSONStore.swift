@@ -8,7 +8,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     private let base: KeyValueStore
     private let storage: JSONStorage
 
-    init(_ base: KeyValueStore, _ storage: JSONStorage) {
+    init(_ base: KeyValueStore, storage: JSONStorage) {
         self.base = base
         self.storage = storage
     }
@@ -16,7 +16,7 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
     func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         // A document that is written while it is loaded has no history.
         guard try storage.isUntouched(), try !base.recordsHistory(),
-            let loader = try DocumentLoader(base, storage, options)
+            let loader = try DocumentLoader(base, storage: storage, options: options)
         else { return try base.bulkLoader(options) }
         return loader
     }
@@ -31,16 +31,17 @@ final class UnpublishedJSONStore: IntegrityCheckingStore, HistoryKeepingStore {
             file = try DocumentFile(at: storage.path)
             stream = try DocumentStream(file)
         } catch {
-            throw DocumentDraft.unreadable(storage.path, error)
+            throw DocumentDraft.unreadable(storage.path, error: error)
         }
         guard let stream else { return try base.snapshot() }
-        return DocumentSnapshot(file, stream, spillDirectories: spillDirectories) { [storage] () throws(StoreError) in
+        return DocumentSnapshot(file, stream: stream, spillDirectories: spillDirectories) {
+            [storage] () throws(StoreError) in
             try storage.requireOpen()
         } whole: { [location, settings = storage.settings] () throws(StoreError) in
             do throws(StoreError) {
-                return try DocumentReader.store(file, location: location, settings).snapshot()
+                return try DocumentReader.store(file, location: location, settings: settings).snapshot()
             } catch {
-                throw DocumentDraft.unreadable(file.path, error)
+                throw DocumentDraft.unreadable(file.path, error: error)
             }
         }
     }

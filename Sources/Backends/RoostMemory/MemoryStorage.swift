@@ -91,7 +91,7 @@ package final class MemoryStorage: OrderedKeyValueStorage {
     /// Starts a write transaction that lasts over several calls.
     package func beginLongWrite(timeoutSeconds: Double) throws(StoreError) -> any KeyValueLongWrite {
         try requireOpen()
-        return MemoryLongWrite(contents, try contents.beginWriting(timeoutSeconds: timeoutSeconds))
+        return MemoryLongWrite(contents, writer: try contents.beginWriting(timeoutSeconds: timeoutSeconds))
     }
 
     /// Does nothing: memory is as durable as it gets.

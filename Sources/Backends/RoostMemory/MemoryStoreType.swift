@@ -72,7 +72,7 @@ package struct MemoryStoreType: PersistentStoreType {
         // Filled before it gets its name, so that no other thread sees it half made.
         let contents = MemoryContents()
         let path = location.path
-        let storage = MemoryStorage(contents: contents) { Self.noteClosed(path, contents) }
+        let storage = MemoryStorage(contents: contents) { Self.noteClosed(path, contents: contents) }
         let store = try KeyValueStore(creating: storage, type: self, location: location, model: model, options: options)
         let isNew = Self.stores.withLock { stores in
             guard stores[path] == nil else { return false }
@@ -90,7 +90,7 @@ package struct MemoryStoreType: PersistentStoreType {
     package func destroy(_ location: StoreLocation) throws(StoreError) {
         try Self.stores.withLock { (stores) throws(StoreError) in
             guard let entry = stores[location.path] else { return }
-            try requireClosed(entry, location)
+            try requireClosed(entry, location: location)
             stores[location.path] = nil
         }
     }
@@ -104,13 +104,13 @@ package struct MemoryStoreType: PersistentStoreType {
         }
         try Self.stores.withLock { (stores) throws(StoreError) in
             guard let entry = stores[source.path] else { throw notFound(source) }
-            try requireClosed(entry, source)
+            try requireClosed(entry, location: source)
             guard destination.path != source.path else {
                 throw StoreError(.invalidRequest, "'\(destination)' cannot be replaced with itself.")
             }
             if let old = stores[destination.path] {
                 guard overwriting else { throw alreadyExists(destination) }
-                try requireClosed(old, destination)
+                try requireClosed(old, location: destination)
             }
             stores[destination.path] = entry
             stores[source.path] = nil
@@ -124,16 +124,16 @@ package struct MemoryStoreType: PersistentStoreType {
             return stores[path]?.contents
         }
         guard let contents else { throw notFound(location) }
-        return MemoryStorage(contents: contents) { Self.noteClosed(path, contents) }
+        return MemoryStorage(contents: contents) { Self.noteClosed(path, contents: contents) }
     }
 
-    private static func noteClosed(_ path: String, _ contents: MemoryContents) {
+    private static func noteClosed(_ path: String, contents: MemoryContents) {
         stores.withLock { stores in
             if stores[path]?.contents === contents { stores[path]?.openCount -= 1 }
         }
     }
 
-    private func requireClosed(_ entry: Entry, _ location: StoreLocation) throws(StoreError) {
+    private func requireClosed(_ entry: Entry, location: StoreLocation) throws(StoreError) {
         if entry.openCount > 0 { throw StoreError(.busy, "The store '\(location)' is open. Close it first.") }
     }
 

@@ -16,7 +16,7 @@ final class MemoryReader: KeyValueReader, TreeSource {
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
         _ = try tree(space)
-        return TreeCursor(self, space)
+        return TreeCursor(self, space: space)
     }
 
     func close() { trees = nil }
@@ -66,27 +66,27 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
         _ = try tree(space)
-        let cursor = TreeCursor(self, space)
+        let cursor = TreeCursor(self, space: space)
         cursors.removeAll { $0.cursor == nil }
         cursors.append(WeakCursor(cursor: cursor))
         return cursor
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        try requireSizes(key, value)
-        try change(space) { $0.put(key, value, transaction: transaction) }
+        try requireSizes(key, value: value)
+        try change(space) { $0.put(key, value: value, transaction: transaction) }
     }
 
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
-        try requireSizes(key, value)
-        return try change(space) { $0.insert(key, value, transaction: transaction) }
+        try requireSizes(key, value: value)
+        return try change(space) { $0.insert(key, value: value, transaction: transaction) }
     }
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        try requireSizes(key, value)
-        guard try change(space, { $0.append(key, value, transaction: transaction) }) else {
+        try requireSizes(key, value: value)
+        guard try change(space, { $0.append(key, value: value, transaction: transaction) }) else {
             throw StoreError(
                 .invalidRequest, "A key was appended to space '\(space)' that does not come after all others.")
         }
@@ -114,7 +114,7 @@ final class MemoryWriter: KeyValueWriter, TreeSource {
         if hasGone { cursors.removeAll { $0.cursor == nil } }
     }
 
-    private func requireSizes(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(StoreError) {
+    private func requireSizes(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) throws(StoreError) {
         guard (1...MemoryContents.maximumKeyByteCount).contains(key.count) else {
             throw StoreError(
                 .limitExceeded,
@@ -144,7 +144,7 @@ final class MemoryLongWrite: KeyValueLongWrite {
     private var writer: MemoryWriter?
     private var hasFailed = false
 
-    init(_ contents: MemoryContents, _ writer: MemoryWriter) {
+    init(_ contents: MemoryContents, writer: MemoryWriter) {
         self.contents = contents
         self.writer = writer
     }

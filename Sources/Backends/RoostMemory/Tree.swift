@@ -41,16 +41,16 @@ struct Tree: Sendable {
     ///
     /// Successive entries go straight into the last leaf while it has room.
     mutating func append(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
         if let leaf = appendedLeaf, leaf.transaction == transaction, leaf.hasRoom(for: key.count + value.count) {
             guard TreeNode.order(leaf.key(at: leaf.count - 1), key) < 0 else { return false }
-            leaf.insert(key, value, at: leaf.count)
+            leaf.insert(key, value: value, at: leaf.count)
             count += 1
             return true
         }
         guard isBehindAll(key) else { return false }
-        putFromRoot(key, value, transaction)
+        putFromRoot(key, value: value, transaction: transaction)
         var node = root
         while !node.isLeaf, let last = node.children.last { node = last }
         appendedLeaf = node
@@ -58,33 +58,35 @@ struct Tree: Sendable {
     }
 
     /// Sets the value of a key.
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64) {
-        if !putNearby(key, value, transaction) { putFromRoot(key, value, transaction) }
+    mutating func put(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64) {
+        if !putNearby(key, value: value, transaction: transaction) {
+            putFromRoot(key, value: value, transaction: transaction)
+        }
     }
 
     /// Adds an entry; false, and nothing is changed, if the key is there.
     mutating func insert(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, transaction: UInt64
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
-        if append(key, value, transaction: transaction) { return true }
+        if append(key, value: value, transaction: transaction) { return true }
         guard !root.leaf(of: key).position(of: key).isFound else { return false }
-        put(key, value, transaction: transaction)
+        put(key, value: value, transaction: transaction)
         return true
     }
 
     /// Sets the value of a key in the leaf that was changed last; false, and nothing is changed, if
     /// it does not belong or fit there.
     private mutating func putNearby(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ transaction: UInt64
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) -> Bool {
         guard let leaf = changedLeaf, leaf.transaction == transaction, leaf.spans(key) else { return false }
         let (index, isFound) = leaf.position(of: key)
         // A value that is replaced gives its room back, which is not counted on.
         guard leaf.hasRoom(for: key.count + value.count) else { return false }
         if isFound {
-            leaf.replaceValue(at: index, value)
+            leaf.replaceValue(at: index, value: value)
         } else {
-            leaf.insert(key, value, at: index)
+            leaf.insert(key, value: value, at: index)
             count += 1
         }
         appendedLeaf = nil
@@ -92,13 +94,15 @@ struct Tree: Sendable {
     }
 
     private mutating func putFromRoot(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ transaction: UInt64
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, transaction: UInt64
     ) {
         (appendedLeaf, changedLeaf) = (nil, nil)
-        root = own(root, transaction)
-        guard let right = put(key, value, into: root, transaction, isLast: true) else { return }
+        root = own(root, transaction: transaction)
+        guard let right = put(key, value: value, into: root, transaction: transaction, isLast: true) else { return }
         let top = TreeNode(transaction: transaction, isLeaf: false)
-        for child in [root, right] { top.insert(child.key(at: 0), EmptyBytes.buffer, at: top.count, child: child) }
+        for child in [root, right] {
+            top.insert(child.key(at: 0), value: EmptyBytes.buffer, at: top.count, child: child)
+        }
         root = top
     }
 
@@ -119,8 +123,8 @@ struct Tree: Sendable {
         changedLeaf = nil
         // Looked up first: a key that is not there should not copy pages.
         guard root.leaf(of: key).position(of: key).isFound else { return false }
-        root = own(root, transaction)
-        remove(key, from: root, transaction)
+        root = own(root, transaction: transaction)
+        remove(key, from: root, transaction: transaction)
         while !root.isLeaf, root.count == 1 { root = root.children[0] }
         if !root.isLeaf, root.count == 0 { root = TreeNode(transaction: transaction, isLeaf: true) }
         count -= 1
@@ -132,7 +136,7 @@ struct Tree: Sendable {
     mutating func forgetPlaces() { (appendedLeaf, changedLeaf) = (nil, nil) }
 
     /// The node itself if the transaction made it, else a copy.
-    private func own(_ node: TreeNode, _ transaction: UInt64) -> TreeNode {
+    private func own(_ node: TreeNode, transaction: UInt64) -> TreeNode {
         node.transaction == transaction ? node : node.copy(for: transaction)
     }
 
@@ -140,28 +144,29 @@ struct Tree: Sendable {
     ///
     /// Returns the right half if the node had to be split.
     private mutating func put(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, into node: TreeNode, _ transaction: UInt64,
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, into node: TreeNode, transaction: UInt64,
         isLast: Bool
     ) -> TreeNode? {
         if node.isLeaf {
             let (index, isFound) = node.position(of: key)
             if isFound {
-                node.replaceValue(at: index, value)
+                node.replaceValue(at: index, value: value)
             } else {
-                node.insert(key, value, at: index)
+                node.insert(key, value: value, at: index)
                 count += 1
             }
-            let right = split(node, transaction, isAppending: isLast && !isFound && index == node.count - 1)
+            let right = split(
+                node, transaction: transaction, isAppending: isLast && !isFound && index == node.count - 1)
             changedLeaf = right ?? node
             return right
         }
         let index = node.childPosition(of: key)
-        let child = own(node.children[index], transaction)
+        let child = own(node.children[index], transaction: transaction)
         node.setChild(child, at: index)
         let isLast = isLast && index == node.count - 1
-        if let right = put(key, value, into: child, transaction, isLast: isLast) {
-            node.insert(right.key(at: 0), EmptyBytes.buffer, at: index + 1, child: right)
-            return split(node, transaction, isAppending: isLast)
+        if let right = put(key, value: value, into: child, transaction: transaction, isLast: isLast) {
+            node.insert(right.key(at: 0), value: EmptyBytes.buffer, at: index + 1, child: right)
+            return split(node, transaction: transaction, isAppending: isLast)
         }
         return nil
     }
@@ -171,7 +176,7 @@ struct Tree: Sendable {
     /// When entries come in order, the left page stays full; otherwise the bytes are shared as
     /// evenly as they can be, so that no page keeps two values that are both much larger than a
     /// page.
-    private func split(_ node: TreeNode, _ transaction: UInt64, isAppending: Bool) -> TreeNode? {
+    private func split(_ node: TreeNode, transaction: UInt64, isAppending: Bool) -> TreeNode? {
         guard node.isOverfull else { return nil }
         var cut = node.count - 1
         if !isAppending {
@@ -185,13 +190,13 @@ struct Tree: Sendable {
             cut = max(1, node.isLeaf ? index : node.count / 2)
         }
         let right = TreeNode(transaction: transaction, isLeaf: node.isLeaf, capacity: TreeNode.pageBytes)
-        right.appendEntries(of: node, cut..<node.count)
+        right.appendEntries(of: node, range: cut..<node.count)
         node.truncate(to: cut)
         return right
     }
 
     /// Removes a key that is there from below a node that the transaction owns.
-    private mutating func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, _ transaction: UInt64) {
+    private mutating func remove(_ key: UnsafeRawBufferPointer, from node: TreeNode, transaction: UInt64) {
         if node.isLeaf {
             let (index, isFound) = node.position(of: key)
             if isFound { node.remove(at: index) }
@@ -199,31 +204,31 @@ struct Tree: Sendable {
             return
         }
         let index = node.childPosition(of: key)
-        let child = own(node.children[index], transaction)
+        let child = own(node.children[index], transaction: transaction)
         node.setChild(child, at: index)
-        remove(key, from: child, transaction)
+        remove(key, from: child, transaction: transaction)
         if child.count == 0 {
             changedLeaf = nil
             node.remove(at: index)
         } else if child.isUnderfull, node.count > 1 {
             changedLeaf = nil
-            merge(node, at: index > 0 ? index - 1 : index, transaction)
+            merge(node, at: index > 0 ? index - 1 : index, transaction: transaction)
         }
     }
 
     /// Puts the children at `index` and `index + 1` together, if one page can hold both.
-    private func merge(_ node: TreeNode, at index: Int, _ transaction: UInt64) {
+    private func merge(_ node: TreeNode, at index: Int, transaction: UInt64) {
         let (left, right) = (node.children[index], node.children[index + 1])
         guard left.liveByteCount + right.liveByteCount <= TreeNode.capacityBytes * 3 / 4,
             left.children.count + right.children.count <= TreeNode.capacityChildren * 3 / 4
         else { return }
-        let merged = own(left, transaction)
+        let merged = own(left, transaction: transaction)
         if right.isLeaf {
-            merged.appendEntries(of: right, 0..<right.count)
+            merged.appendEntries(of: right, range: 0..<right.count)
         } else {
             // The first key of an inner page bounds nothing; what bounds its first child is the separator above.
-            merged.insert(node.key(at: index + 1), EmptyBytes.buffer, at: merged.count, child: right.children[0])
-            merged.appendEntries(of: right, 1..<right.count)
+            merged.insert(node.key(at: index + 1), value: EmptyBytes.buffer, at: merged.count, child: right.children[0])
+            merged.appendEntries(of: right, range: 1..<right.count)
         }
         node.setChild(merged, at: index)
         node.remove(at: index + 1)

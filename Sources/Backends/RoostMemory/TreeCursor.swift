@@ -33,7 +33,7 @@ final class TreeCursor: KeyValueCursor {
     /// The value at the position; empty at the end.
     private(set) var value = EmptyBytes.buffer
 
-    init(_ source: any TreeSource, _ space: KeySpace) {
+    init(_ source: any TreeSource, space: KeySpace) {
         self.source = source
         self.space = space
     }
@@ -49,7 +49,7 @@ final class TreeCursor: KeyValueCursor {
             path.append((node, index))
             node = node.children[index]
         }
-        return settle(node, node.position(of: key).index)
+        return settle(node, position: node.position(of: key).index)
     }
 
     func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool {
@@ -77,19 +77,19 @@ final class TreeCursor: KeyValueCursor {
                 position = node.count
             }
         }
-        return settle(node, position - 1)
+        return settle(node, position: position - 1)
     }
 
     func next() throws(StoreError) -> Bool {
         // A cursor of a closed view must throw rather than continue.
         try source.requireOpen()
-        if let leaf { return settle(leaf, index + 1) }
+        if let leaf { return settle(leaf, position: index + 1) }
         if let parked = parkedKey {
             let isThere = try parked.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
                 try seek(to: bytes) && TreeNode.order(key, bytes) == 0
             }
             guard isThere, let leaf else { return leaf != nil }
-            return settle(leaf, index + 1)
+            return settle(leaf, position: index + 1)
         }
         return hasStarted ? false : try seek(to: EmptyBytes.buffer)
     }
@@ -103,7 +103,7 @@ final class TreeCursor: KeyValueCursor {
         }
         while let leaf {
             guard try show(leaf, body) else { return true }
-            _ = settle(leaf, leaf.count)
+            _ = settle(leaf, position: leaf.count)
         }
         return false
     }
@@ -146,7 +146,7 @@ final class TreeCursor: KeyValueCursor {
 
     /// Moves to an entry of a leaf; past its last entry, to the first entry of the next leaf that
     /// has any.
-    private func settle(_ start: TreeNode, _ position: Int) -> Bool {
+    private func settle(_ start: TreeNode, position: Int) -> Bool {
         var (node, position) = (start, position)
         while position >= node.count {
             guard let above = path.popLast() else {

@@ -151,7 +151,7 @@ final class TreeNode: @unchecked Sendable {
     /// The bytes that an entry takes of its page.
     func byteCount(at index: Int) -> Int {
         let (key, value) = entry(at: index)
-        return Self.byteCount(key, value)
+        return Self.byteCount(key, value: value)
     }
 
     /// The position of the first entry whose key is not before `key`, and whether it is that key.
@@ -249,7 +249,7 @@ final class TreeNode: @unchecked Sendable {
         )
     }
 
-    private static func byteCount(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int {
+    private static func byteCount(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Int {
         key.count + value.count + entryOverhead
     }
 
@@ -278,7 +278,7 @@ final class TreeNode: @unchecked Sendable {
         guard usedByteCount + slotBytes - liveByteCount <= Self.capacityBytes else {
             // Most of the memory is left over from a large value.
             let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: liveByteCount)
-            node.appendEntries(of: self, 0..<count)
+            node.appendEntries(of: self, range: 0..<count)
             return node
         }
         let node = TreeNode(transaction: transaction, isLeaf: isLeaf, capacity: capacity)
@@ -290,45 +290,45 @@ final class TreeNode: @unchecked Sendable {
     }
 
     /// Adds entries of another node, with their children, at the end.
-    func appendEntries(of other: TreeNode, _ range: Range<Int>) {
+    func appendEntries(of other: TreeNode, range: Range<Int>) {
         for index in range {
             let (key, value) = other.entry(at: index)
-            insert(key, value, at: count, child: isLeaf ? nil : other.children[index])
+            insert(key, value: value, at: count, child: isLeaf ? nil : other.children[index])
         }
     }
 
     /// Inserts an entry before the one at `index`.
     ///
     /// The bytes may be those of another node, not of this one.
-    func insert(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, at index: Int, child: TreeNode? = nil) {
+    func insert(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, at index: Int, child: TreeNode? = nil) {
         precondition(index >= 0 && index <= count, "no entry can be inserted at this position")
-        if usedByteCount + count * MemoryLayout<Slot>.stride + Self.byteCount(key, value) > capacity {
-            makeRoom(Self.byteCount(key, value))
+        if usedByteCount + count * MemoryLayout<Slot>.stride + Self.byteCount(key, value: value) > capacity {
+            makeRoom(Self.byteCount(key, value: value))
         }
         share(key)
         let last = slot(count)
         memmove(last, last + 1, (count - index) * MemoryLayout<Slot>.stride)
         slot(index).initialize(
             to: Slot(
-                head: Self.word(of: key, at: Int(prefixCount)), offset: store(key, value),
+                head: Self.word(of: key, at: Int(prefixCount)), offset: store(key, value: value),
                 valueCount: UInt32(value.count)))
         count += 1
-        liveByteCount += Self.byteCount(key, value)
+        liveByteCount += Self.byteCount(key, value: value)
         if let child { children.insert(child, at: index) }
     }
 
     /// Replaces the value of the entry at `index`.
     ///
     /// The bytes may be those of another node, not of this one.
-    func replaceValue(at index: Int, _ value: UnsafeRawBufferPointer) {
+    func replaceValue(at index: Int, value: UnsafeRawBufferPointer) {
         let old = entry(at: index)
         if value.count <= old.value.count {
             let place = UnsafeMutableRawBufferPointer(mutating: old.value)
             place.copyMemory(from: value)
         } else {
-            let needed = Self.byteCount(old.key, value)
+            let needed = Self.byteCount(old.key, value: value)
             if usedByteCount + count * MemoryLayout<Slot>.stride + needed > capacity { makeRoom(needed) }
-            slot(index).pointee.offset = store(key(at: index), value)
+            slot(index).pointee.offset = store(key(at: index), value: value)
         }
         slot(index).pointee.valueCount = UInt32(value.count)
         liveByteCount += value.count - old.value.count
@@ -366,7 +366,7 @@ final class TreeNode: @unchecked Sendable {
     /// Copies key and value after the used bytes, where there must be room.
     ///
     /// Returns their offset.
-    private func store(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> UInt32 {
+    private func store(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> UInt32 {
         let offset = usedByteCount
         let start = memory + offset
         start.storeBytes(of: UInt16(key.count), as: UInt16.self)

@@ -39,14 +39,14 @@
 
         /// Opens an existing store.
         package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-            try PostgreSQLOpening(location, options).open(type: self, place: location)
+            try PostgreSQLOpening(location, options: options).open(type: self, place: location)
         }
 
         /// Creates a store in a schema that does not exist or is empty.
         package func create(
             _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
         ) throws(StoreError) -> any PersistentStore {
-            let opening = try PostgreSQLOpening(location, options)
+            let opening = try PostgreSQLOpening(location, options: options)
             try opening.create(model)
             return try opening.open(type: self, place: location)
         }
@@ -54,7 +54,7 @@
         /// Drops the tables of a store and its schema.
         package func destroy(_ location: StoreLocation) throws(StoreError) {
             let place = try PostgreSQLLocation(location.path)
-            let connection = try PostgreSQLConnection(place, try PostgreSQLSettings(StoreOptions()))
+            let connection = try PostgreSQLConnection(place, settings: try PostgreSQLSettings(StoreOptions()))
             defer { connection.close() }
             try PostgreSQLRemoval.remove(place.schema, on: connection)
         }
@@ -68,15 +68,15 @@
                 throw StoreError(.invalidRequest, "'\(new.name)' cannot be replaced with itself.")
             }
             try new.requireCreatable()
-            let connection = try PostgreSQLConnection(new, try PostgreSQLSettings(StoreOptions()))
+            let connection = try PostgreSQLConnection(new, settings: try PostgreSQLSettings(StoreOptions()))
             defer { connection.close() }
-            try requireSameDatabase(new, connection, old)
+            try requireSameDatabase(new, connection: connection, other: old)
             try PostgreSQLRemoval.replace(new, with: old, overwriting: overwriting, on: connection)
         }
 
         /// Throws `invalidRequest` unless both locations are in one database.
         private func requireSameDatabase(
-            _ location: PostgreSQLLocation, _ connection: PostgreSQLConnection, _ other: PostgreSQLLocation
+            _ location: PostgreSQLLocation, connection: PostgreSQLConnection, other: PostgreSQLLocation
         ) throws(StoreError) {
             guard !location.hasParameters(of: other) else { return }
             guard try PostgreSQLProfile.forServer(of: connection) == .postgresql else {
@@ -88,9 +88,9 @@
             func identity(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
                 try connection.query(
                     "SELECT oid || ' ' || pg_postmaster_start_time() FROM pg_database WHERE datname = current_database()"
-                ).text(0, 0)
+                ).text(0, column: 0)
             }
-            let second = try PostgreSQLConnection(other, try PostgreSQLSettings(StoreOptions()))
+            let second = try PostgreSQLConnection(other, settings: try PostgreSQLSettings(StoreOptions()))
             defer { second.close() }
             guard let own = try identity(connection), try identity(second) == own else {
                 throw StoreError(
@@ -115,9 +115,9 @@
         ) throws(StoreError) {
             let (new, old) = (try PostgreSQLLocation(destination.path), try PostgreSQLLocation(source.path))
             let kept = if let backup { try PostgreSQLLocation(backup.path) } else { PostgreSQLLocation?.none }
-            let connection = try PostgreSQLConnection(new, try PostgreSQLSettings(StoreOptions()))
+            let connection = try PostgreSQLConnection(new, settings: try PostgreSQLSettings(StoreOptions()))
             defer { connection.close() }
-            try requireSameDatabase(new, connection, old)
+            try requireSameDatabase(new, connection: connection, other: old)
             try PostgreSQLRemoval.replace(
                 new, with: old, expecting: (generation, kept), overwriting: true, on: connection)
         }

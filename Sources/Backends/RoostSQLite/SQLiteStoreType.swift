@@ -35,7 +35,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
 
     /// Opens an existing store.
     package func open(_ location: StoreLocation, options: StoreOptions) throws(StoreError) -> any PersistentStore {
-        try SQLiteOpening(StoreFile.absolutePath(location.path), options).open(type: self, location: location)
+        try SQLiteOpening(StoreFile.absolutePath(location.path), options: options).open(type: self, location: location)
     }
 
     /// Checks the settings.
@@ -44,7 +44,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     /// Makes the tables of a store in an empty file.
     package func writeEmptyStore(
         at path: String, model: ManagedObjectModel, options: StoreOptions
-    ) throws(StoreError) { try SQLiteCreation.writeEmptyStore(at: path, model, options) }
+    ) throws(StoreError) { try SQLiteCreation.writeEmptyStore(at: path, model: model, options: options) }
 
     /// Opens a store that was just created, under its lock.
     ///
@@ -54,7 +54,9 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         _ location: StoreLocation, options: StoreOptions, under lock: StoreLock
     ) throws(StoreError) -> any PersistentStore {
         let opening: SQLiteOpening
-        do throws(StoreError) { opening = try SQLiteOpening(StoreFile.absolutePath(location.path), options) } catch {
+        do throws(StoreError) {
+            opening = try SQLiteOpening(StoreFile.absolutePath(location.path), options: options)
+        } catch {
             lock.release()
             throw error
         }
@@ -73,14 +75,14 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
     package func requireOwnCompanions(besideStoreAt path: String, isKept: Bool) throws(StoreError) {
         let settings = try SQLiteSettings(StoreOptions())
         try SQLiteCompanions.requireOwn(besideStoreAt: path)
-        try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, settings)
-        if isKept { _ = try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) }
+        try SQLiteCompanions.requireOwnLogToRemove(besideStoreAt: path, settings: settings)
+        if isKept { _ = try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) }
     }
 
     /// Moves the log of a store into its file.
     package func settle(storeAt path: String, under lock: StoreLock) throws(StoreError) {
         guard SQLiteSettling.hasCompanions(path) else { return }
-        try SQLiteSettling.settle(path, try SQLiteSettings(StoreOptions()))
+        try SQLiteSettling.settle(path, settings: try SQLiteSettings(StoreOptions()))
         guard !SQLiteSettling.hasCompanions(path) else {
             throw StoreError(.busy, "'\(path)' is open in another program; close it there.")
         }
@@ -93,7 +95,7 @@ package struct SQLiteStoreType: NameLockingStoreType, CompactingStoreType {
         _ location: StoreLocation, options: StoreOptions, isCancelled: @escaping @Sendable () -> Bool
     ) throws(StoreError) -> Bool {
         let path = StoreFile.resolvingLink(location.path)
-        let store = try SQLiteOpening(path, options).open(type: self, location: location)
+        let store = try SQLiteOpening(path, options: options).open(type: self, location: location)
         return try store.closing { () throws(StoreError) in
             try SQLiteCompaction(store: store, path: path, settings: try SQLiteSettings(options)).run(isCancelled)
         }

@@ -15,8 +15,9 @@ package import RoostCore
             case locked
             /// No log exists, and SQLite looks for no other file.
             case immutable
-            /// A write-ahead log exists. SQLite keeps its index in memory, and makes neither a lock
-            /// nor another file.
+            /// A write-ahead log exists.
+            ///
+            /// SQLite keeps its index in memory, and makes neither a lock nor another file.
             case logInMemory
             /// A private copy, in which SQLite may roll a journal back.
             case privateCopy
@@ -48,7 +49,8 @@ package import RoostCore
                 switch mode {
                 case .locked: ("?mode=ro", SQLITE_OPEN_READONLY)
                 case .immutable: ("?mode=ro&immutable=1", SQLITE_OPEN_READONLY)
-                // The VFS without locks has no shared memory either, so that exclusive mode works on a read-only handle.
+                // The VFS without locks has no shared memory either, so that exclusive mode works
+                // on a read-only handle.
                 case .logInMemory: ("?mode=ro&vfs=unix-none", SQLITE_OPEN_READONLY)
                 case .privateCopy: ("?mode=rw", SQLITE_OPEN_READWRITE)
                 }
@@ -61,7 +63,7 @@ package import RoostCore
                 throw StoreError(.outOfResources, "SQLite has no memory to open '\(path)'.")
             }
             guard code == SQLITE_OK else {
-                let error = Self.error(opened, code, path, structureError)
+                let error = Self.error(opened, code: code, path: path, structureError: structureError)
                 _ = sqlite3_close_v2(opened)
                 throw error
             }
@@ -72,7 +74,8 @@ package import RoostCore
             _ = sqlite3_extended_result_codes(handle, 1)
             try harden(mode)
             if let interruption {
-                // SAFETY: the pointer is valid as long as the connection: both are properties of this object.
+                // SAFETY: the pointer is valid as long as the connection: both are properties of
+                // this object.
                 sqlite3_progress_handler(
                     handle, 100_000, { Interruption.from($0).isInterrupted ? 1 : 0 },
                     Unmanaged.passUnretained(interruption).toOpaque())
@@ -163,7 +166,7 @@ package import RoostCore
         /// Returns the error for a result code, or the reason why the caller stopped the statement.
         package func error(_ code: Int32) -> StoreError {
             if code & 0xFF == SQLITE_INTERRUPT, let reason = interruption?.reason { return reason }
-            return Self.error(handle, code, path, structureError)
+            return Self.error(handle, code: code, path: path, structureError: structureError)
         }
 
         private func check(_ code: Int32) throws(StoreError) {
@@ -174,7 +177,7 @@ package import RoostCore
         ///
         /// Its message may name tables, never values.
         private static func error(
-            _ handle: OpaquePointer, _ code: Int32, _ path: String, _ structureError: StoreError?
+            _ handle: OpaquePointer, code: Int32, path: String, structureError: StoreError?
         ) -> StoreError {
             let text = sqlite3_errmsg(handle).map { String(cString: $0) } ?? "error \(code)"
             let underlying = ForeignDatabaseFailure(code: sqlite3_extended_errcode(handle), message: text)
@@ -231,7 +234,8 @@ package import RoostCore
 
         static func from(_ pointer: UnsafeMutableRawPointer?) -> Interruption {
             guard let pointer else { preconditionFailure("SQLite lost the pointer of its progress handler") }
-            // SAFETY: the connection was given a pointer to an object of this class, which lives longer.
+            // SAFETY: the connection was given a pointer to an object of this class, which lives
+            // longer.
             return Unmanaged<Interruption>.fromOpaque(pointer).takeUnretainedValue()
         }
     }

@@ -70,7 +70,8 @@ package import RoostCore
                 isBlob ? sqlite3_column_blob(handle, column) : UnsafeRawPointer(sqlite3_column_text(handle, column))
             let count = Int(sqlite3_column_bytes(handle, column))
             guard let base else {
-                // An empty blob has no address. Otherwise, memory ran out while SQLite converted a text.
+                // An empty blob has no address. Otherwise, memory ran out while SQLite converted a
+                // text.
                 guard count == 0, isBlob || isNull(column) else { throw database.error(SQLITE_NOMEM) }
                 return try body(UnsafeRawBufferPointer(start: nil, count: 0))
             }

@@ -3,9 +3,9 @@ internal import RoostSystem
 
 /// The keys of all open objects, to find a key that occurs twice.
 ///
-/// One table for all: objects end in the order opposite to that in which they began, so the keys of
-/// the innermost are the last ones and can be taken out again without holes. Hashes are seeded by
-/// chance: no text can be made to collide.
+/// One table holds the keys of all objects. The innermost object ends first, so its keys are the
+/// last ones, and removing them leaves no holes. The seed of hashes is random, so no text can be
+/// made to collide.
 struct JSONKeyStack {
     private struct Entry {
         var hash: UInt64
@@ -40,7 +40,7 @@ struct JSONKeyStack {
         var slot = Int(truncatingIfNeeded: hash >> 20) & mask
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
-            if index >= first, entries[index].hash == hash, isEqual(index, key) { return false }
+            if index >= first, entries[index].hash == hash, isEqual(index, key: key) { return false }
             slot = (slot + 1) & mask
         }
         slots[slot] = Int32(truncatingIfNeeded: entries.count)
@@ -49,7 +49,7 @@ struct JSONKeyStack {
         return true
     }
 
-    private func isEqual(_ index: Int, _ key: UnsafeRawBufferPointer) -> Bool {
+    private func isEqual(_ index: Int, key: UnsafeRawBufferPointer) -> Bool {
         let start = entries[index].offset
         let end = index + 1 < entries.count ? entries[index + 1].offset : bytes.count
         return bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[start..<end]).hasSameBytes(as: key) }

@@ -48,14 +48,14 @@ private final class EncodedPlace {
         case let text as String: content = .value(.string(text))
         case let flag as Bool: content = .value(.bool(flag))
         case let number as any FixedWidthInteger: content = .value(.number("\(number)"))
-        case let number as Double: content = .value(try Self.number(number, number.isFinite, path))
-        case let number as Float: content = .value(try Self.number(number, number.isFinite, path))
+        case let number as Double: content = .value(try Self.number(number, isFinite: number.isFinite, path: path))
+        case let number as Float: content = .value(try Self.number(number, isFinite: number.isFinite, path: path))
         default: try value.encode(to: EncodedPlaceEncoder(place: self, codingPath: path))
         }
     }
 
     private static func number<T: CustomStringConvertible>(
-        _ number: T, _ isFinite: Bool, _ path: [any CodingKey]
+        _ number: T, isFinite: Bool, path: [any CodingKey]
     ) throws -> JSONNode.Content {
         guard isFinite else {
             throw EncodingError.invalidValue(

@@ -62,7 +62,8 @@ package enum JSONNumbers {
     @inlinable
     @inline(__always)
     package static func double(_ mantissa: Int64, fractionDigits: Int) -> Double? {
-        // A switch is a table of constants wherever it is inlined; an array would be a call into this module.
+        // A switch is a table of constants wherever it is inlined; an array would be a call into
+        // this module.
         let power: Double
         switch fractionDigits {
         case 0: power = 1e0

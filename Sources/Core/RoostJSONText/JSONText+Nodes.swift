@@ -29,17 +29,17 @@ extension JSONText {
     /// Returns the text of a node as bytes.
     package static func bytes(_ node: JSONNode, style: Style = .compact) -> [UInt8] {
         var text = TextBuffer()
-        append(node, style, depth: 0, to: &text)
+        append(node, style: style, depth: 0, to: &text)
         text.append(style.ending)
         return text.bytes
     }
 
     /// Appends a node on one line, without space.
     package static func append(_ node: JSONNode, to text: inout TextBuffer) {
-        append(node, .compact, depth: 0, to: &text)
+        append(node, style: .compact, depth: 0, to: &text)
     }
 
-    private static func append(_ node: JSONNode, _ style: Style, depth: Int, to text: inout TextBuffer) {
+    private static func append(_ node: JSONNode, style: Style, depth: Int, to text: inout TextBuffer) {
         switch node.content {
         case .null: text.append("null")
         case .bool(let value): text.append(value ? "true" : "false")
@@ -48,31 +48,31 @@ extension JSONText {
         case .array(let nodes):
             text.append(UInt8(ascii: "["))
             for (index, node) in nodes.enumerated() {
-                begin(index, style, depth, padding: "", &text)
-                append(node, style, depth: depth + 1, to: &text)
+                begin(index, style: style, depth: depth, padding: "", text: &text)
+                append(node, style: style, depth: depth + 1, to: &text)
             }
-            end(nodes.isEmpty, style, depth, padding: "", &text)
+            end(nodes.isEmpty, style: style, depth: depth, padding: "", text: &text)
             text.append(UInt8(ascii: "]"))
         case .object(let members):
             text.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                begin(index, style, depth, padding: style.padding, &text)
+                begin(index, style: style, depth: depth, padding: style.padding, text: &text)
                 append(member.key, to: &text)
                 text.append(style.colon)
-                append(member.value, style, depth: depth + 1, to: &text)
+                append(member.value, style: style, depth: depth + 1, to: &text)
             }
-            end(members.isEmpty, style, depth, padding: style.padding, &text)
+            end(members.isEmpty, style: style, depth: depth, padding: style.padding, text: &text)
             text.append(UInt8(ascii: "}"))
         }
     }
 
     /// Appends the text before an item.
     private static func begin(
-        _ index: Int, _ style: Style, _ depth: Int, padding: StaticString, _ text: inout TextBuffer
+        _ index: Int, style: Style, depth: Int, padding: StaticString, text: inout TextBuffer
     ) {
         if depth < style.blockDepth {
             if index > 0 { text.append(UInt8(ascii: ",")) }
-            breakLine(depth + 1, &text)
+            breakLine(depth + 1, text: &text)
         } else {
             text.append(index > 0 ? style.separator : padding)
         }
@@ -80,13 +80,13 @@ extension JSONText {
 
     /// Appends the text between the last item and the end of its list.
     private static func end(
-        _ isEmpty: Bool, _ style: Style, _ depth: Int, padding: StaticString, _ text: inout TextBuffer
+        _ isEmpty: Bool, style: Style, depth: Int, padding: StaticString, text: inout TextBuffer
     ) {
         guard !isEmpty else { return }
-        if depth < style.blockDepth { breakLine(depth, &text) } else { text.append(padding) }
+        if depth < style.blockDepth { breakLine(depth, text: &text) } else { text.append(padding) }
     }
 
-    private static func breakLine(_ depth: Int, _ text: inout TextBuffer) {
+    private static func breakLine(_ depth: Int, text: inout TextBuffer) {
         text.append(UInt8(ascii: "\n"))
         for _ in 0..<depth { text.append("  ") }
     }

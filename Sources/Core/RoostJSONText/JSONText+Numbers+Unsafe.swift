@@ -81,18 +81,19 @@ extension JSONText {
     /// shortest one.
     @inline(__always)
     private static func writeShort(_ magnitude: Double, at place: UnsafeMutablePointer<UInt8>) -> Int {
-        // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the range.
+        // Smaller numbers than 0.001 may be written with an exponent; not a number is not in the
+        // range.
         guard magnitude < 1e12, magnitude >= 1e-3 || magnitude == 0 else { return 0 }
-        let thousandths = write(magnitude, 1000, digits: 3, at: place)
+        let thousandths = write(magnitude, power: 1000, digits: 3, at: place)
         if thousandths > 0 { return thousandths }
-        let millionths = write(magnitude, 1_000_000, digits: 6, at: place)
+        let millionths = write(magnitude, power: 1_000_000, digits: 6, at: place)
         if millionths > 0 { return millionths }
-        return write(magnitude, 1_000_000_000, digits: 9, at: place)
+        return write(magnitude, power: 1_000_000_000, digits: 9, at: place)
     }
 
     @inline(__always)
     private static func write(
-        _ magnitude: Double, _ power: UInt64, digits: Int, at place: UnsafeMutablePointer<UInt8>
+        _ magnitude: Double, power: UInt64, digits: Int, at place: UnsafeMutablePointer<UInt8>
     ) -> Int {
         let scaled = magnitude * Double(power) + 0.5
         guard scaled < 1e15 else { return 0 }

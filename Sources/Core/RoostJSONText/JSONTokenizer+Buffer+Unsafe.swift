@@ -11,7 +11,8 @@ extension JSONTokenizer {
     package init(
         syntax: Syntax = .json, limits: Limits, computesChecksum: Bool = false, source: @escaping Source
     ) {
-        self.init(syntax, limits, computesChecksum: computesChecksum, capacity: Self.chunkByteCount, source: source)
+        self.init(
+            syntax, limits: limits, computesChecksum: computesChecksum, capacity: Self.chunkByteCount, source: source)
     }
 
     /// Creates a tokenizer of a text that is in memory.
@@ -25,7 +26,7 @@ extension JSONTokenizer {
         var offset = 0
         // One byte more than a short text has: room to ask for the end.
         let capacity = min(Self.chunkByteCount, bytes.count + 1)
-        self.init(syntax, limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
+        self.init(syntax, limits: limits, computesChecksum: computesChecksum, capacity: capacity) { buffer in
             let count = min(buffer.count, bytes.count - offset)
             bytes.withUnsafeBytes {
                 buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
@@ -36,7 +37,7 @@ extension JSONTokenizer {
     }
 
     private init(
-        _ syntax: Syntax, _ limits: Limits, computesChecksum: Bool, capacity: Int, source: @escaping Source
+        _ syntax: Syntax, limits: Limits, computesChecksum: Bool, capacity: Int, source: @escaping Source
     ) {
         self.syntax = syntax
         self.limits = limits
@@ -87,7 +88,7 @@ extension JSONTokenizer {
         check(upTo: count)
         checkedEnd -= min(checkedEnd, count)
         if count > lineStart {
-            discardedColumnCount += Self.characterCount(base + lineStart, count - lineStart)
+            discardedColumnCount += Self.characterCount(base + lineStart, count: count - lineStart)
             lineStart = 0
         } else {
             lineStart -= count
@@ -121,11 +122,11 @@ extension JSONTokenizer {
 
     /// Returns the place of a byte of the current line.
     func place(of index: Int) -> TextPosition {
-        let before = index > lineStart ? Self.characterCount(base + lineStart, index - lineStart) : 0
+        let before = index > lineStart ? Self.characterCount(base + lineStart, count: index - lineStart) : 0
         return TextPosition(line: line, column: discardedColumnCount + before + 1)
     }
 
-    private static func characterCount(_ start: UnsafeMutablePointer<UInt8>, _ count: Int) -> Int {
+    private static func characterCount(_ start: UnsafeMutablePointer<UInt8>, count: Int) -> Int {
         var characters = 0
         for byte in UnsafeBufferPointer(start: start, count: count) where byte & 0xC0 != 0x80 { characters += 1 }
         return characters

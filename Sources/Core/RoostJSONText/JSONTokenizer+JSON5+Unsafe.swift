@@ -1,5 +1,6 @@
-// What JSON5 adds to JSON. Strict texts never come here, so that nothing of this costs them more than a comparison.
-// SAFETY: as in the scanning of JSON: `base[end]` is always 0, and no loop passes a 0 without a call of `fill()`.
+// What JSON5 adds to JSON. Strict texts never come here, so that nothing of this costs them more
+// than a comparison. SAFETY: as in the scanning of JSON: `base[end]` is always 0, and no loop
+// passes a 0 without a call of `fill()`.
 
 extension JSONTokenizer {
     // MARK: Space and comments
@@ -87,7 +88,7 @@ extension JSONTokenizer {
     }
 
     /// Reads a key in single quotes or without quotes.
-    mutating func scanJSON5Key(_ byte: UInt8, _ expected: String) throws(JSONSyntaxError) {
+    mutating func scanJSON5Key(_ byte: UInt8, expected: String) throws(JSONSyntaxError) {
         guard byte != UInt8(ascii: "'") else { return try scanString(quote: byte) }
         guard Self.isInName(byte), !JSONNumbers.isDigit(byte) else { throw try unexpected(expected) }
         tokenStart = position

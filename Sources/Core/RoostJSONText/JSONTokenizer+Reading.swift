@@ -16,7 +16,7 @@ extension JSONTokenizer {
             next = try value(try skipSpace())
         case .firstKey:
             let byte = try skipSpace()
-            next = byte == UInt8(ascii: "}") ? close() : try key(byte, "a key or '}'")
+            next = byte == UInt8(ascii: "}") ? close() : try key(byte, expected: "a key or '}'")
         case .firstElement:
             let byte = try skipSpace()
             next = byte == UInt8(ascii: "]") ? close() : try value(byte)
@@ -121,7 +121,7 @@ extension JSONTokenizer {
                 }
                 return close()
             }
-            if isInObject { return try key(byte, "a key") }
+            if isInObject { return try key(byte, expected: "a key") }
             return try value(byte)
         }
         guard byte == (isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
@@ -159,14 +159,14 @@ extension JSONTokenizer {
         return token
     }
 
-    private mutating func key(_ byte: UInt8, _ expected: String) throws(JSONSyntaxError) -> Token {
+    private mutating func key(_ byte: UInt8, expected: String) throws(JSONSyntaxError) -> Token {
         let limit = tokenByteLimit
         tokenByteLimit = min(limit, limits.keyByteCount)
         if byte == UInt8(ascii: "\"") {
             try scanString()
         } else {
             guard syntax == .json5 else { throw try unexpected(expected) }
-            try scanJSON5Key(byte, expected)
+            try scanJSON5Key(byte, expected: expected)
         }
         guard position - tokenStart <= tokenByteLimit else { throw tooLong }
         tokenByteLimit = limit
@@ -190,9 +190,9 @@ extension JSONTokenizer {
             return .number
         case UInt8(ascii: "{"): return try open(.beginObject)
         case UInt8(ascii: "["): return try open(.beginArray)
-        case UInt8(ascii: "t"): return try word("true", .true)
-        case UInt8(ascii: "f"): return try word("false", .false)
-        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "t"): return try word("true", token: .true)
+        case UInt8(ascii: "f"): return try word("false", token: .false)
+        case UInt8(ascii: "n"): return try word("null", token: .null)
         default:
             guard syntax == .json5 else { throw try unexpected("a value") }
             let token = try scanJSON5Value(byte)
@@ -201,7 +201,7 @@ extension JSONTokenizer {
         }
     }
 
-    private mutating func word(_ word: StaticString, _ token: Token) throws(JSONSyntaxError) -> Token {
+    private mutating func word(_ word: StaticString, token: Token) throws(JSONSyntaxError) -> Token {
         try scanWord(word)
         state = .afterValue
         return token

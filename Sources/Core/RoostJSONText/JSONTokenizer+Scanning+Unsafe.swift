@@ -1,5 +1,6 @@
-// Loops run over `base` from `position` and stop at the byte 0 after the last one, which stands for "more, or the end".
-// SAFETY: `base[end]` is always 0, and no loop passes a 0 without having asked `fill()`, which reports the end.
+// Loops run over `base` from `position` and stop at the byte 0 after the last one, which stands for
+// "more, or the end". SAFETY: `base[end]` is always 0, and no loop passes a 0 without having asked
+// `fill()`, which reports the end.
 
 extension JSONTokenizer {
     /// Skips space and returns the byte after it without reading it; 0 at the end of the text.
@@ -109,7 +110,8 @@ extension JSONTokenizer {
         tokenStart = position
         isInScratch = false
         var index = position + 1
-        // The first byte whose text is not in `scratch` yet, counted from the token's start; only once there are escapes.
+        // The first byte whose text is not in `scratch` yet, counted from the token's start; only
+        // once there are escapes.
         var copied = 0
         while true {
             index = quote == UInt8(ascii: "\"") ? plainEnd(from: index) : plainEndInSingleQuotes(from: index)

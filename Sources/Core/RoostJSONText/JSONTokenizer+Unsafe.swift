@@ -99,7 +99,8 @@ package struct JSONTokenizer: ~Copyable {
     let limits: Limits
     let source: Source
 
-    // The bytes base[0 ..< end] are there, and base[end] is 0, so that loops over bytes end without counting.
+    // The bytes base[0 ..< end] are there, and base[end] is 0, so that loops over bytes end without
+    // counting.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     var capacity: Int
     @usableFromInline package internal(set) var end = 0

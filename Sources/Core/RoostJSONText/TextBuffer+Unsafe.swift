@@ -1,14 +1,15 @@
 /// A text that is put together byte by byte, in memory that is used again.
 ///
-/// What an array does at every append (whether it is shared, whether there is room) is done here
-/// once for each value: a value asks for the most bytes that it can need, writes where they are,
-/// and says how many there were.
+/// An array checks at every append whether it is shared and whether there is room. Here this
+/// happens once for each value: code asks for the most bytes that a value can need, writes them in
+/// place, and adds their number.
 ///
 /// Not `Sendable`: use it from one thread at a time.
 @usableFromInline
 package struct TextBuffer: ~Copyable {
-    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are set. Code that writes after them has asked `room(for:)` before
-    // for at least as many bytes, and adds to `count` only what was written.
+    // SAFETY: `base` has `capacity` bytes, and the first `count` of them are set. Code that writes
+    // after them has asked `room(for:)` before for at least as many bytes, and adds to `count` only
+    // what was written.
     @usableFromInline package internal(set) var base: UnsafeMutablePointer<UInt8>
     @usableFromInline package internal(set) var capacity: Int
     /// The number of bytes of the text.

@@ -7,7 +7,8 @@ package struct TextChecksum: ~Copyable {
 
     /// The checksum of no bytes.
     package init() {
-        // SAFETY: the library gives nil only when memory is out, which Swift's own allocations do not survive either.
+        // SAFETY: the library gives nil only when memory is out, which Swift's own allocations do
+        // not survive either.
         guard let state = XXH3_createState() else { preconditionFailure("out of memory") }
         self.state = state
         XXH3_128bits_reset(state)

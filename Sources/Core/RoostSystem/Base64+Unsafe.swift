@@ -19,7 +19,8 @@ package enum Base64 {
     ///   - bytes: The bytes.
     ///   - output: The place of the digits, with room for ``digitCount(ofByteCount:)``.
     package static func encode(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutablePointer<UInt8>) {
-        // SAFETY: each turn reads three bytes before `whole` and writes four; the rest is the last group.
+        // SAFETY: each turn reads three bytes before `whole` and writes four; the rest is the last
+        // group.
         let digits = digits.utf8Start
         let (whole, rest) = (bytes.count / 3 * 3, bytes.count % 3)
         var (index, place) = (0, 0)
@@ -44,7 +45,8 @@ package enum Base64 {
     package static func text(of bytes: [UInt8]) -> String {
         let count = digitCount(ofByteCount: bytes.count)
         return String(unsafeUninitializedCapacity: count) { output in
-            // SAFETY: the output has room for `count` digits, and `encode` writes every one of them.
+            // SAFETY: the output has room for `count` digits, and `encode` writes every one of
+            // them.
             guard count > 0, let start = output.baseAddress else { return 0 }
             bytes.withUnsafeBytes { encode($0, into: start) }
             return count

@@ -38,7 +38,8 @@ package final class FileWatch: Sendable {
     /// - Returns: What changed since the last call; nil if the system cannot say that any more.
     package func wait(milliseconds: Int) -> Outcome? {
         withUnsafeTemporaryAllocation(of: CInt.self, capacity: 64) { numbers in
-            // SAFETY: no more numbers are stored than the memory has room for, and none is read that was not stored.
+            // SAFETY: no more numbers are stored than the memory has room for, and none is read
+            // that was not stored.
             let count = croost_wait_for_files(
                 descriptor, CInt(clamping: milliseconds), numbers.baseAddress, CInt(numbers.count))
             if count < 0 { return nil }

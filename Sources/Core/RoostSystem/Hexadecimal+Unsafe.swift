@@ -32,7 +32,7 @@ package enum Hexadecimal {
         return result
     }
 
-    /// Writes the 16 bytes of the UUID that a text is; false when it is none.
+    /// Writes the 16 bytes of a UUID's text; returns false for any other text.
     package static func decodeUUID(_ text: UnsafeRawBufferPointer, into bytes: UnsafeMutableRawBufferPointer) -> Bool {
         guard text.count == 36, bytes.count == 16 else { return false }
         return values.withUnsafeBufferPointer { values in

@@ -3,8 +3,9 @@
 /// Used instead of `Synchronization.Mutex`, for whose every use ThreadSanitizer reports a false
 /// race on Linux. Not recursive: calling `withLock` from inside its own body deadlocks.
 public final class Mutex<State>: @unchecked Sendable {
-    // Proof of Sendable: `state` has memory of its own from init to deinit, accessed only while `lock` is held.
-    // A pointer, because every access to a stored property of a class is checked for exclusivity, which the lock already grants.
+    // Proof of Sendable: `state` has memory of its own from init to deinit, accessed only while
+    // `lock` is held. A pointer, because every access to a stored property of a class is checked
+    // for exclusivity, which the lock already grants.
     @usableFromInline let state: UnsafeMutablePointer<State>
     @usableFromInline let lock: PlainLock
 

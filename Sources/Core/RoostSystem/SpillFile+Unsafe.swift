@@ -21,18 +21,18 @@ package final class SpillFile {
     ///
     /// - Throws: Code `ioFailure`, or `noSpace`, naming the last directory.
     package init(inOneOf directories: [String]) throws(SystemFailure) {
-        var failure = SystemFailure(.ioFailure, "There is no directory for temporary files.")
+        var failure = SystemFailure(.ioFailure, "Cannot make a temporary file: no directory was given for it.")
         for directory in directories {
             let random = UInt64.random(in: 0...UInt64.max)
             let path = directory + "/" + Self.namePrefix + String(random, radix: 16) + Self.nameSuffix
             let opened = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
             guard opened >= 0 else {
-                failure = Self.error(errno, "make a temporary file in '\(directory)'")
+                failure = Self.error(errno, what: "make a temporary file in '\(directory)'")
                 continue
             }
             // A sweep may have been faster.
             guard unlink(path) == 0 || errno == ENOENT else {
-                failure = Self.error(errno, "unlink a temporary file in '\(directory)'")
+                failure = Self.error(errno, what: "unlink a temporary file in '\(directory)'")
                 close(opened)
                 continue
             }
@@ -61,9 +61,9 @@ package final class SpillFile {
             }
             if result < 0 {
                 if errno == EINTR { continue }
-                throw Self.error(errno, "write a temporary file")
+                throw Self.error(errno, what: "write a temporary file")
             }
-            guard result > 0 else { throw Self.error(ENOSPC, "write a temporary file") }
+            guard result > 0 else { throw Self.error(ENOSPC, what: "write a temporary file") }
             written += result
         }
         byteCount = max(byteCount, offset + written)
@@ -80,7 +80,7 @@ package final class SpillFile {
             }
             if result < 0 {
                 if errno == EINTR { continue }
-                throw Self.error(errno, "read a temporary file")
+                throw Self.error(errno, what: "read a temporary file")
             }
             guard result > 0 else {
                 throw SystemFailure(.ioFailure, "A temporary file is shorter than what was written to it.")
@@ -90,7 +90,7 @@ package final class SpillFile {
         return bytes
     }
 
-    private static func error(_ code: CInt, _ what: String) -> SystemFailure {
+    private static func error(_ code: CInt, what: String) -> SystemFailure {
         let full = code == ENOSPC || code == EDQUOT
         let reason = String(cString: strerror(code))
         return SystemFailure(

@@ -1,4 +1,5 @@
-// The C library of the system, and what Swift does not show of it, imported here once: a file that imports RoostSystem has their calls.
+// The C library of the system, and what Swift does not show of it, imported here once: a file that
+// imports RoostSystem has their calls.
 @_exported public import CRoostSystem
 
 #if canImport(Glibc)

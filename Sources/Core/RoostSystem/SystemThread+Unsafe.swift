@@ -19,8 +19,8 @@ package enum SystemThread {
     /// Starts a thread that runs `body` and ends.
     ///
     /// - Parameters:
-    ///   - name: What debuggers show.
-    ///   - stackByteCount: How large its stack is, a multiple of the page size; memory that is not
+    ///   - name: The name that debuggers show.
+    ///   - stackByteCount: The size of its stack, a multiple of the page size; memory that is not
     ///     touched costs address space only.
     ///   - body: The work.
     /// - Throws: `outOfResources` when the system starts no more threads; `body` is not run then.
@@ -38,8 +38,7 @@ package enum SystemThread {
         }
     }
 
-    /// Has threads share what there is where the address space of the process is limited
-    /// (`ulimit -v`).
+    /// Makes threads share one heap if the address space of the process is limited (`ulimit -v`).
     ///
     /// For programs, before they start a second thread.
     package static func spareAddressSpace() { croost_spare_address_space() }

@@ -29,7 +29,8 @@ package struct CSVText: Sendable {
                 byte == UInt8(ascii: "\"") || byte == separator || byte == UInt8(ascii: "\n")
                     || byte == UInt8(ascii: "\r")
             }
-            // Blanks at the ends are part of a value; some readers drop them unless they are in quotes.
+            // Blanks at the ends are part of a value; some readers drop them unless they are in
+            // quotes.
             let hasBlankEnds = bytes.first == UInt8(ascii: " ") || bytes.last == UInt8(ascii: " ")
             return needsQuotes || hasBlankEnds || bytes.isEmpty ? Array(bytes) : nil
         }

@@ -61,7 +61,7 @@ package struct JSONTokenReader: ~Copyable {
     private mutating func read<Result>(
         _ body: (inout JSONTokenizer) throws(JSONSyntaxError) -> Result
     ) throws(StoreError) -> Result {
-        do throws(JSONSyntaxError) { return try body(&tokens) } catch { throw located(error, nil) }
+        do throws(JSONSyntaxError) { return try body(&tokens) } catch { throw located(error, code: nil) }
     }
 
     /// Moves to the next token and returns it; see ``JSONTokenizer/next()``.
@@ -172,14 +172,14 @@ package struct JSONTokenReader: ~Copyable {
     ///   - code: The error's code; ``errorCode`` by default.
     /// - Returns: The error, whose message starts with ``name``, line and column.
     package func error(_ message: String, code: StoreError.Code? = nil) -> StoreError {
-        located(tokens.error(message), code)
+        located(tokens.error(message), code: code)
     }
 
     /// Returns an error that says that the current token is not the expected one.
     ///
     /// - Parameter expected: The expected part of the text: `the list of records`.
     /// - Returns: The error, with the token's place.
-    package func mismatch(_ expected: String) -> StoreError { located(tokens.mismatch(expected), nil) }
+    package func mismatch(_ expected: String) -> StoreError { located(tokens.mismatch(expected), code: nil) }
 
     /// Returns the error for a token where a whole number is expected, which may be one that is out
     /// of range.
@@ -192,10 +192,10 @@ package struct JSONTokenReader: ~Copyable {
     }
 
     /// The error for a key that occurs twice.
-    var repeatedKey: StoreError { located(tokens.repeatedKey, nil) }
+    var repeatedKey: StoreError { located(tokens.repeatedKey, code: nil) }
 
     @inline(never)
-    private func located(_ error: JSONSyntaxError, _ code: StoreError.Code?) -> StoreError {
+    private func located(_ error: JSONSyntaxError, code: StoreError.Code?) -> StoreError {
         StoreError(error, in: name, code: code ?? errorCode)
     }
 }

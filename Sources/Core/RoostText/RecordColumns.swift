@@ -63,7 +63,7 @@ package struct RecordColumns: Sendable {
         let resolved = try model.requireEntity(entity)
         var columns: [Column] = []
         for name in names ?? Self.defaultNames(of: resolved, model: model) {
-            columns.append(Column(name: name, content: try Self.content(name, resolved, model)))
+            columns.append(Column(name: name, content: try Self.content(name, entity: resolved, model: model)))
         }
         self.columns = columns
     }
@@ -86,7 +86,7 @@ package struct RecordColumns: Sendable {
     }
 
     private static func content(
-        _ name: String, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ name: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) throws(StoreError) -> Column.Content {
         switch name {
         case "id": return .key

@@ -13,10 +13,10 @@ final class RecordDraft {
         var count = 0
     }
 
-    // One thread uses a draft, and nothing that its methods call comes back to it: no access can overlap another, and looking for
-    // that at every value costs more than storing it.
-    // SAFETY: `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that; `tail` has at least
-    // `tailByteCount` bytes, and parts lie in them.
+    // One thread uses a draft, and nothing that its methods call comes back to it: no access can
+    // overlap another, and looking for that at every value costs more than storing it. SAFETY:
+    // `record` has at least `fixedByteCount` bytes, and every slot of the layout ends before that;
+    // `tail` has at least `tailByteCount` bytes, and parts lie in them.
     @exclusivity(unchecked) private var record: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tail: UnsafeMutableRawBufferPointer
     @exclusivity(unchecked) private var tailByteCount = 0
@@ -50,27 +50,27 @@ final class RecordDraft {
 
     /// Sets a field whose slot has this width.
     @inline(__always)
-    func set<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, _ field: borrowing RecordLayout.Field) {
+    func set<T: FixedWidthInteger & BitwiseCopyable>(_ value: T, field: borrowing RecordLayout.Field) {
         record.storeBytes(of: value.littleEndian, toByteOffset: field.byteOffset, as: T.self)
         clearNull(field.index)
     }
 
     /// Sets a reference with the number of its entity.
-    func set(key: Int64, entity: Int, _ field: borrowing RecordLayout.Field) {
+    func set(key: Int64, entity: Int, field: borrowing RecordLayout.Field) {
         record.storeBytes(
             of: UInt32(truncatingIfNeeded: entity).littleEndian, toByteOffset: field.byteOffset + 8, as: UInt32.self)
-        set(key, field)
+        set(key, field: field)
     }
 
     /// Sets a decimal field.
-    func set(_ value: DecimalNumber, _ field: borrowing RecordLayout.Field) {
+    func set(_ value: DecimalNumber, field: borrowing RecordLayout.Field) {
         let offset = field.byteOffset
         record.storeBytes(
             of: UInt64(truncatingIfNeeded: value.mantissa >> 64).littleEndian, toByteOffset: offset + 8, as: UInt64.self
         )
         record.storeBytes(of: value.exponent.littleEndian, toByteOffset: offset + 16, as: Int16.self)
         record[offset + 18] = value.isNaN ? 2 : (value.isNegative ? 1 : 0)
-        set(UInt64(truncatingIfNeeded: value.mantissa), field)
+        set(UInt64(truncatingIfNeeded: value.mantissa), field: field)
     }
 
     /// Marks a composite as present.
@@ -100,7 +100,7 @@ final class RecordDraft {
 
     /// Sets a tail field to a copy of these bytes.
     @inline(__always)
-    func setBytes(_ bytes: UnsafeRawBufferPointer, _ field: borrowing RecordLayout.Field) {
+    func setBytes(_ bytes: UnsafeRawBufferPointer, field: borrowing RecordLayout.Field) {
         if tail.count - tailByteCount < bytes.count {
             Self.grow(&tail, to: tailByteCount + bytes.count, keeping: tailByteCount)
         }

@@ -58,7 +58,7 @@ package struct RecordRowWriter {
                 if index > 0 { text.append(", ") }
                 text.append(contentsOf: keys[index])
                 if column.relationship == nil {
-                    try appendJSONValue(column, record, to: &text)
+                    try appendJSONValue(column, record: record, to: &text)
                 } else {
                     appendKeys(index, of: record, to: &text)
                 }
@@ -71,7 +71,7 @@ package struct RecordRowWriter {
     }
 
     private func appendJSONValue(
-        _ column: RecordColumns.Column, _ record: RecordReader, to text: inout TextBuffer
+        _ column: RecordColumns.Column, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         switch column.content {
         case .key: JSONText.append(record.key, to: &text)
@@ -82,7 +82,7 @@ package struct RecordRowWriter {
                 text.append("null")
                 return
             }
-            try writer.appendWhole(field, record, to: &text)
+            try writer.appendWhole(field, record: record, to: &text)
         case .links: break
         }
     }
@@ -141,14 +141,14 @@ package struct RecordRowWriter {
         case .entity: text.append(contentsOf: model.entities[record.entityNumber].name.text.utf8)
         case .field(let fields):
             guard let field = fields[record.entityNumber], !record.isNull(field) else { return false }
-            try appendText(field, record, to: &text)
+            try appendText(field, record: record, to: &text)
         case .links: appendKeys(column, of: record, to: &text)
         }
         return true
     }
 
     private func appendText(
-        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
+        _ field: RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         switch field.kind {
         case .string, .uri:
@@ -157,18 +157,18 @@ package struct RecordRowWriter {
             guard record.bytes(field).isValidUTF8 else {
                 text.removeLast(text.count - start)
                 // Says what is wrong with it.
-                return try writer.appendWhole(field, record, to: &text)
+                return try writer.appendWhole(field, record: record, to: &text)
             }
         case .objectID, .polymorphicReference:
             guard let (entity, key) = record.reference(field), entity < model.entities.count else {
-                return try writer.appendWhole(field, record, to: &text)
+                return try writer.appendWhole(field, record: record, to: &text)
             }
             text.append(contentsOf: model.entities[entity].name.text.utf8)
             text.append(UInt8(ascii: "/"))
             JSONText.append(key, to: &text)
         default:
             let start = text.count
-            try writer.appendWhole(field, record, to: &text)
+            try writer.appendWhole(field, record: record, to: &text)
             // What JSON writes as a string here has no escapes.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)

@@ -21,11 +21,11 @@ extension RecordTextReader {
     ) {
         guard reader.tokens.isBetweenElements else { return }
         let (plan, written) = (plans[entity], written.plans[entity])
-        while !batch.isFull, readOneWritten(plan.layout, written, from: &reader, into: &batch) {}
+        while !batch.isFull, readOneWritten(plan.layout, plan: written, from: &reader, into: &batch) {}
     }
 
     private func readOneWritten(
-        _ layout: RecordLayout, _ plan: RecordTextWriter.Plan, from reader: inout JSONTokenReader,
+        _ layout: RecordLayout, plan: RecordTextWriter.Plan, from reader: inout JSONTokenReader,
         into batch: inout RecordBatch
     ) -> Bool {
         let (start, end) = reader.tokens.bytesAtHand
@@ -46,7 +46,7 @@ extension RecordTextReader {
             let isNext = prefixes.withUnsafeBytes {
                 text.skip(UnsafeRawBufferPointer(rebasing: $0[step.prefixStart..<step.prefixStart + step.prefixCount]))
             }
-            guard !isNext || read(step, members[index].field, from: &text) else { return false }
+            guard !isNext || read(step, field: members[index].field, from: &text) else { return false }
         }
         guard text.skip("}") else { return false }
         do throws(StoreError) { try draft.finish(key: key, version: version, into: &batch) } catch { return false }
@@ -57,59 +57,59 @@ extension RecordTextReader {
     /// Reads the value of a field into the draft; false for one that is not as it is written.
     @inline(__always)
     private func read(
-        _ step: RecordTextWriter.Step, _ field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
+        _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
     ) -> Bool {
         switch step.kind {
         case .integer64, .order:
             guard let value = text.integer() else { return false }
-            draft.set(value, field)
+            draft.set(value, field: field)
         case .reference:
             guard let value = text.integer(), value > 0 else { return false }
-            draft.set(value, field)
+            draft.set(value, field: field)
         case .double, .date:
             guard let value = text.double() else { return false }
-            draft.set(value.bitPattern, field)
+            draft.set(value.bitPattern, field: field)
         case .boolean:
             guard text.skip("false") else {
                 guard text.skip("true") else { return false }
-                draft.set(UInt8(1), field)
+                draft.set(UInt8(1), field: field)
                 break
             }
-            draft.set(UInt8(0), field)
+            draft.set(UInt8(0), field: field)
         case .string, .uri:
             guard let value = text.string() else { return false }
-            draft.setBytes(value, field)
+            draft.setBytes(value, field: field)
         case .uuid:
             guard let value = text.quoted() else { return false }
             return draft.setUUID(field) { Hexadecimal.decodeUUID(value, into: $0) }
         case .data, .transformable:
             guard let value = text.quoted() else { return false }
             return draft.setBytes(field, atMost: value.count / 4 * 3) { Base64.decode(value, into: $0) }
-        default: return readOther(step, field, from: &text)
+        default: return readOther(step, field: field, from: &text)
         }
         return true
     }
 
     /// Reads the value of a field of a rarer type.
     private func readOther(
-        _ step: RecordTextWriter.Step, _ field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
+        _ step: RecordTextWriter.Step, field: borrowing RecordLayout.Field, from text: inout WrittenTextScanner
     ) -> Bool {
         switch step.kind {
         case .integer32:
             guard let value = text.integer().flatMap(Int32.init(exactly:)) else { return false }
-            draft.set(value, field)
+            draft.set(value, field: field)
         case .integer16:
             guard let value = text.integer().flatMap(Int16.init(exactly:)) else { return false }
-            draft.set(value, field)
+            draft.set(value, field: field)
         case .float:
             guard let value = text.float() else { return false }
-            draft.set(value.bitPattern, field)
+            draft.set(value.bitPattern, field: field)
         case .decimal:
             guard let value = text.string(), let number = DecimalNumber(utf8: value) else { return false }
-            draft.set(number, field)
+            draft.set(number, field: field)
         case .objectID, .polymorphicReference:
             guard let value = text.string() else { return false }
-            return readReference(field, value)
+            return readReference(field, text: value)
         default: return false
         }
         return true

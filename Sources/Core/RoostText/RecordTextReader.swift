@@ -27,7 +27,7 @@ package struct RecordTextReader {
         /// the last element is the first key's index.
         @exclusivity(unchecked) fileprivate var followers: [Int]
 
-        init(_ names: [String], _ members: [Int]) {
+        init(_ names: [String], members: [Int]) {
             self.names = JSONNameTable(names)
             self.members = members
             stamps = Array(repeating: 0, count: names.count)
@@ -66,7 +66,7 @@ package struct RecordTextReader {
             var nodes = [
                 Node(
                     RecordText.reservedKeys + fields.map(RecordText.key),
-                    [Node.id, Node.version, Node.entity] + Array(fields.indices))
+                    members: [Node.id, Node.version, Node.entity] + Array(fields.indices))
             ]
             var nodeOfField = Array(repeating: 0, count: fields.count)
             for composite in fields where composite.kind == .composite {
@@ -75,7 +75,8 @@ package struct RecordTextReader {
                     $0.name.hasPrefix(prefix) && !$0.name.dropFirst(prefix.count).contains(".")
                 }
                 nodeOfField[composite.index] = nodes.count
-                nodes.append(Node(elements.map { String($0.name.dropFirst(prefix.count)) }, elements.map(\.index)))
+                nodes.append(
+                    Node(elements.map { String($0.name.dropFirst(prefix.count)) }, members: elements.map(\.index)))
             }
             self.nodes = nodes
             self.nodeOfField = nodeOfField
@@ -133,7 +134,7 @@ package struct RecordTextReader {
         let layout = plan.layout
         draft.begin(layout)
         var header = Header(entity: layout.entity)
-        try readMembers(of: plan.nodes[0], plan, &header, from: &reader)
+        try readMembers(of: plan.nodes[0], plan: plan, header: &header, from: &reader)
         guard let key = header.key else {
             throw reader.error("a record of '\(layout.entity)' has no \"id\"; give every record its key")
         }
@@ -158,44 +159,44 @@ package struct RecordTextReader {
     ///
     /// As deep as the model's composites, whatever the text.
     private mutating func readMembers(
-        of node: Node, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
+        of node: Node, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
         let fields = plan.layout.fields
         var previous = node.members.count
         while try reader.nextKnownKey() {
             guard let index = node.index(of: reader, after: previous) else {
-                throw unknown(reader, node.names.names, header)
+                throw unknown(reader, names: node.names.names, header: header)
             }
             guard node.stamps[index] != draft.stamp else { throw reader.repeatedKey }
             node.stamps[index] = draft.stamp
             previous = index
             let member = node.members[index]
             guard member >= 0 else {
-                try readHeader(member, &header, from: &reader)
+                try readHeader(member, header: &header, from: &reader)
                 continue
             }
             guard try reader.next() != .null else { continue }
             // Out of a span, because an element of an array would be copied, name and all.
-            try readProperty(fields.span[member], plan, &header, from: &reader)
+            try readProperty(fields.span[member], plan: plan, header: &header, from: &reader)
         }
     }
 
     /// Reads a value that is not null, whose first token is the reader's current one.
     private mutating func readProperty(
-        _ field: borrowing RecordLayout.Field, _ plan: Plan, _ header: inout Header, from reader: inout JSONTokenReader
+        _ field: borrowing RecordLayout.Field, plan: Plan, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
         guard draft.isNull(field) else {
             throw reader.error("property '\(field.name)' of \(header.description) is given twice")
         }
-        guard field.kind == .composite else { return try readValue(of: field, header, from: &reader) }
-        guard reader.token == .beginObject else { throw wrongValue(reader, field, header) }
+        guard field.kind == .composite else { return try readValue(of: field, header: header, from: &reader) }
+        guard reader.token == .beginObject else { throw wrongValue(reader, field: field, header: header) }
         draft.setPresent(field)
-        try readMembers(of: plan.nodes[plan.nodeOfField[field.index]], plan, &header, from: &reader)
+        try readMembers(of: plan.nodes[plan.nodeOfField[field.index]], plan: plan, header: &header, from: &reader)
     }
 
     /// Reads a member that is not a property.
     private func readHeader(
-        _ member: Int, _ header: inout Header, from reader: inout JSONTokenReader
+        _ member: Int, header: inout Header, from reader: inout JSONTokenReader
     ) throws(StoreError) {
         guard member != Node.entity else {
             throw reader.error("\"entity\" may only be the first key of a record, where the record says its own entity")
@@ -218,7 +219,7 @@ package struct RecordTextReader {
 
     @inline(never)
     private func unknown(
-        _ reader: borrowing JSONTokenReader, _ names: [String], _ header: Header
+        _ reader: borrowing JSONTokenReader, names: [String], header: Header
     ) -> StoreError {
         let key = reader.text
         let hint = nearestName(to: key, among: names).map { "; did you mean '\($0)'?" } ?? ""
@@ -227,11 +228,12 @@ package struct RecordTextReader {
 
     @inline(never)
     func wrongValue(
-        _ reader: borrowing JSONTokenReader, _ field: borrowing RecordLayout.Field, _ header: Header
+        _ reader: borrowing JSONTokenReader, field: borrowing RecordLayout.Field, header: Header
     ) -> StoreError {
         let expected = RecordText.expectation(field.kind)
         let what = "property '\(field.name)' of \(header.description)"
-        // A token of the right kind has the wrong content, and is not to be called the opposite of what is expected.
+        // A token of the right kind has the wrong content, and is not to be called the opposite of
+        // what is expected.
         let found =
             switch field.kind {
             case .integer16, .integer32, .integer64, .order, .reference: reader.tokens.descriptionOfWrongInteger

@@ -4,9 +4,9 @@ internal import RoostJSONText
 extension RecordTextWriter {
     /// Appends the value of a field that is not null, a composite as an object of its elements.
     func appendWhole(
-        _ field: RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
+        _ field: RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
-        guard field.kind == .composite else { return try appendValue(of: field, record, to: &text) }
+        guard field.kind == .composite else { return try appendValue(of: field, record: record, to: &text) }
         guard let member = Self.member(field, among: plans[record.entityNumber].members) else { return }
         let start = text.count
         try append(member, of: record, to: &text)

@@ -6,10 +6,11 @@ extension RecordTextWriter {
     ///
     /// One loop over numbers for what most properties are; ``append(_:of:to:)`` writes the others.
     func appendMembers(
-        of plan: Plan, _ record: RecordReader, to text: inout TextBuffer
+        of plan: Plan, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
-        // SAFETY: the structure of the record was checked before its reader was made. It has as many bytes as the layout of its entity requires, each
-        // step refers to its own bytes, and the ends of values in the tail ascend up to the last byte. Prefixes come from the plan.
+        // SAFETY: the structure of the record was checked before its reader was made. It has as
+        // many bytes as the layout of its entity requires, each step refers to its own bytes, and
+        // the ends of values in the tail ascend up to the last byte. Prefixes come from the plan.
         let bytes = record.bytes
         let (memberList, stepList, prefixText) = (plan.members, plan.steps, plan.prefixes)
         let members = memberList.span
@@ -30,42 +31,44 @@ extension RecordTextWriter {
             }
             switch step.kind {
             case .double, .date:
-                JSONText.append(Double(bitPattern: Self.load(bytes, step.byteOffset, as: UInt64.self)), to: &text)
+                JSONText.append(
+                    Double(bitPattern: Self.load(bytes, offset: step.byteOffset, as: UInt64.self)), to: &text)
             case .boolean: text.append(bytes[step.byteOffset] != 0 ? "true" : "false")
             case .uuid:
                 JSONText.append(
                     uuid: UnsafeRawBufferPointer(rebasing: bytes[step.byteOffset..<step.byteOffset + 16]), to: &text)
             case .string, .uri:
-                let value = Self.tail(step, bytes)
+                let value = Self.tail(step, bytes: bytes)
                 guard value.isValidUTF8 else {
-                    throw Self.unwritable(members[index].field, record, "valid UTF-8")
+                    throw Self.unwritable(members[index].field, record: record, what: "valid UTF-8")
                 }
                 JSONText.append(string: value, to: &text)
-            case .data, .transformable: JSONText.append(base64: Self.tail(step, bytes), to: &text)
+            case .data, .transformable: JSONText.append(base64: Self.tail(step, bytes: bytes), to: &text)
             default:
-                JSONText.append(Int64(bitPattern: Self.load(bytes, step.byteOffset, as: UInt64.self)), to: &text)
+                JSONText.append(
+                    Int64(bitPattern: Self.load(bytes, offset: step.byteOffset, as: UInt64.self)), to: &text)
             }
         }
     }
 
     @inline(__always)
     private static func load<T: FixedWidthInteger & BitwiseCopyable>(
-        _ bytes: UnsafeRawBufferPointer, _ offset: Int, as type: T.Type
+        _ bytes: UnsafeRawBufferPointer, offset: Int, as type: T.Type
     ) -> T {
         T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
     }
 
     /// The bytes of a value in the tail.
     @inline(__always)
-    private static func tail(_ step: Step, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        let start = step.startOffset.map { Int(load(bytes, $0, as: UInt32.self)) } ?? 0
-        let end = Int(load(bytes, step.byteOffset, as: UInt32.self))
+    private static func tail(_ step: Step, bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let start = step.startOffset.map { Int(load(bytes, offset: $0, as: UInt32.self)) } ?? 0
+        let end = Int(load(bytes, offset: step.byteOffset, as: UInt32.self))
         return UnsafeRawBufferPointer(rebasing: bytes[step.tailOffset + start..<step.tailOffset + end])
     }
 
     /// Appends the value of a field that is neither null nor a composite.
     func appendValue(
-        of field: borrowing RecordLayout.Field, _ record: RecordReader, to text: inout TextBuffer
+        of field: borrowing RecordLayout.Field, record: RecordReader, to text: inout TextBuffer
     ) throws(StoreError) {
         switch field.kind {
         case .integer64, .integer32, .integer16, .order, .reference: JSONText.append(record.integer(field), to: &text)
@@ -75,20 +78,20 @@ extension RecordTextWriter {
         case .boolean: text.append(record.boolean(field) ? "true" : "false")
         case .decimal:
             guard let number = record.decimal(field) else {
-                throw Self.unwritable(field, record, "a canonical decimal")
+                throw Self.unwritable(field, record: record, what: "a canonical decimal")
             }
             JSONText.append(number, to: &text)
         case .uuid: JSONText.append(uuid: record.bytes(field), to: &text)
         case .objectID, .polymorphicReference:
             guard let (entity, key) = record.reference(field), entity < plans.count else {
-                throw Self.unwritable(field, record, "an object of the model")
+                throw Self.unwritable(field, record: record, what: "an object of the model")
             }
             text.append(contentsOf: plans[entity].idPrefix)
             JSONText.append(key, to: &text)
             text.append(UInt8(ascii: "\""))
         case .string, .uri:
             let bytes = record.bytes(field)
-            guard bytes.isValidUTF8 else { throw Self.unwritable(field, record, "valid UTF-8") }
+            guard bytes.isValidUTF8 else { throw Self.unwritable(field, record: record, what: "valid UTF-8") }
             JSONText.append(string: bytes, to: &text)
         case .data, .transformable: JSONText.append(base64: record.bytes(field), to: &text)
         case .composite: break
@@ -97,7 +100,7 @@ extension RecordTextWriter {
 
     @inline(never)
     private static func unwritable(
-        _ field: borrowing RecordLayout.Field, _ record: RecordReader, _ what: String
+        _ field: borrowing RecordLayout.Field, record: RecordReader, what: String
     ) -> StoreError {
         StoreError(
             .corrupted,

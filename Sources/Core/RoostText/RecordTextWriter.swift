@@ -3,16 +3,16 @@ package import RoostJSONText
 
 /// Writes records as JSON text: one object on one line for each.
 ///
-/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it.
-/// `{"id": 7, "version": 2, "title": "Blue"}`: key and version come first, then every property that
-/// is not null, in the order of the model's names. Numbers and booleans are JSON's own, a double is
-/// its shortest exact text; `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are what JSON's
-/// numbers cannot say. A decimal is a string of all its digits, a date its seconds since
-/// 2001-01-01, binary data and the stored form of a transformable value base64, a composite an
-/// object of its elements. A to-one relationship is the key of its destination, or `"Entity/key"`
-/// where the destination has subentities, as is every object ID; the place in an ordered inverse is
-/// `relationship#order`. A property called `id` or `version` is written as `id#value` or
-/// `version#value`.
+/// The text holds every value exactly; ``RecordTextReader`` makes the same bytes of it. `{"id": 7,
+/// "version": 2, "title": "Blue"}`: key and version come first, then every property that is not
+/// null, in the order of the model's names. Numbers and booleans are JSON's own, and a double is
+/// its shortest exact text. The strings `"NaN"`, `"Infinity"`, `"-Infinity"` and `"NaN:<bits>"` are
+/// doubles that JSON has no number for. A decimal is a string of all its digits, and a date its
+/// seconds since 2001-01-01. Binary data and the stored form of a transformable value are base64. A
+/// composite is an object of its elements. A to-one relationship is the key of its destination, or
+/// `"Entity/key"` where the destination has subentities, as is every object ID; the place in an
+/// ordered inverse is `relationship#order`. A property called `id` or `version` is written as
+/// `id#value` or `version#value`.
 ///
 /// Names are resolved once, when the writer is made; nothing is allocated per record but what the
 /// text itself needs.
@@ -33,7 +33,7 @@ package struct RecordTextWriter: Sendable {
         /// All elements of composites, with their dotted paths.
         let elements: [Element]
 
-        init(_ name: EntityName, _ layout: RecordLayout, members: [Member], dates: DateForm) {
+        init(_ name: EntityName, layout: RecordLayout, members: [Member], dates: DateForm) {
             var head = TextBuffer()
             head.append("{\"entity\": ")
             JSONText.append(name.text, to: &head)
@@ -48,7 +48,7 @@ package struct RecordTextWriter: Sendable {
             elements = members.flatMap(Element.elements)
             var (steps, prefixes): ([Step], [UInt8]) = ([], [])
             for member in members {
-                steps.append(Step(member, layout, prefixStart: prefixes.count, dates: dates))
+                steps.append(Step(member, layout: layout, prefixStart: prefixes.count, dates: dates))
                 prefixes += member.prefix
             }
             (self.steps, self.prefixes) = (steps, prefixes)
@@ -70,7 +70,7 @@ package struct RecordTextWriter: Sendable {
         let prefixStart: Int
         let prefixCount: Int
 
-        init(_ member: Member, _ layout: RecordLayout, prefixStart: Int, dates: DateForm) {
+        init(_ member: Member, layout: RecordLayout, prefixStart: Int, dates: DateForm) {
             let field = member.field
             // A kind that the loop over steps leaves to the method for all others.
             kind = field.kind == .date && dates != .seconds ? .composite : field.kind
@@ -129,7 +129,7 @@ package struct RecordTextWriter: Sendable {
     package init(model: ManagedObjectModel, dates: DateForm = .seconds) {
         self.dates = dates
         plans = model.entities.map { entity in
-            Plan(entity.name, entity.layout, members: Self.members(of: entity.layout, below: nil), dates: dates)
+            Plan(entity.name, layout: entity.layout, members: Self.members(of: entity.layout, below: nil), dates: dates)
         }
     }
 
@@ -151,7 +151,7 @@ package struct RecordTextWriter: Sendable {
     /// - Parameters:
     ///   - record: The record.
     ///   - entityKey: Whether the object begins with `"entity": "<name>"`.
-    ///   - text: What is appended to.
+    ///   - text: The text to append to.
     /// - Throws: Code `corrupted`, naming the object, for a value that no text can hold: invalid
     ///   UTF-8, a decimal that is not canonical, a reference to an entity that does not exist. The
     ///   text is as it was then.
@@ -163,8 +163,9 @@ package struct RecordTextWriter: Sendable {
         text.append(", \"version\": ")
         JSONText.append(Int64(record.version), to: &text)
         do throws(StoreError) {
-            try appendMembers(of: plan, record, to: &text)
-            // No composite of a record made of values is null while an element is not, but its bytes could say so.
+            try appendMembers(of: plan, record: record, to: &text)
+            // No composite of a record made of values is null while an element is not, but its
+            // bytes could say so.
             let elements = plan.elements
             let elementSpan = elements.span
             for index in elementSpan.indices where record.isNull(elementSpan[index].composite) {
@@ -181,7 +182,9 @@ package struct RecordTextWriter: Sendable {
     func append(_ member: borrowing Member, of record: RecordReader, to text: inout TextBuffer) throws(StoreError) {
         guard !record.isNull(member.field) else { return }
         text.append(contentsOf: member.prefix)
-        guard member.field.kind == .composite else { return try appendValue(of: member.field, record, to: &text) }
+        guard member.field.kind == .composite else {
+            return try appendValue(of: member.field, record: record, to: &text)
+        }
         text.append(UInt8(ascii: "{"))
         let start = text.count
         let elements = member.elements

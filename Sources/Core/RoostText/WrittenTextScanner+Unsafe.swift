@@ -9,8 +9,9 @@ internal import RoostSystem
 /// ``JSONTokenReader`` then reads it from the start and reports the problem. Digits, numbers and
 /// the bytes that end a string are those of the tokenizer: `JSONNumbers` and `JSONText`.
 struct WrittenTextScanner {
-    // SAFETY: as in `JSONTokenizer`: the bytes up to `end` are there, `end` itself is a byte 0, and eight bytes from there on can be loaded.
-    // No value continues at a 0, so that loops over bytes end without counting; what is compared as a whole is counted.
+    // SAFETY: as in `JSONTokenizer`: the bytes up to `end` are there, `end` itself is a byte 0, and
+    // eight bytes from there on can be loaded. No value continues at a 0, so that loops over bytes
+    // end without counting; what is compared as a whole is counted.
     private(set) var place: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 

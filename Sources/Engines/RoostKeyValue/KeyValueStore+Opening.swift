@@ -28,12 +28,12 @@ extension KeyValueStore {
                 guard try !writer.contains(MetaSpace.format, in: .meta) else {
                     throw StoreError(.alreadyExists, "'\(location)' exists already.")
                 }
-                try MetaSpace.write(uuid, MetaSpace.uuid, writer)
-                try MetaSpace.write(typeName, MetaSpace.type, writer)
-                try MetaSpace.write(document, MetaSpace.model, writer)
-                try MetaSpace.write(userMetadata, MetaSpace.userMetadata, writer)
-                try MetaSpace.writeTally(StoreTally(model: model), writer)
-                try MetaSpace.writeFormat(keyLimit: keyLimit, writer)
+                try MetaSpace.write(uuid, key: MetaSpace.uuid, writer: writer)
+                try MetaSpace.write(typeName, key: MetaSpace.type, writer: writer)
+                try MetaSpace.write(document, key: MetaSpace.model, writer: writer)
+                try MetaSpace.write(userMetadata, key: MetaSpace.userMetadata, writer: writer)
+                try MetaSpace.writeTally(StoreTally(model: model), writer: writer)
+                try MetaSpace.writeFormat(keyLimit: keyLimit, writer: writer)
             }
             self.init(storage: storage, type: type, location: location, plan: plan, options: options)
             try applyHistoryOptions()
@@ -65,14 +65,14 @@ extension KeyValueStore {
             if let expected = options.model, !expected.isCompatible(with: metadata) {
                 throw .modelMismatch("\(location)", has: metadata.model, expected: expected)
             }
-            let keyLimit = try MetaSpace.readFormat(reader, location).keyLimit
+            let keyLimit = try MetaSpace.readFormat(reader, location: location).keyLimit
             guard keyLimit <= storage.maximumKeyByteCount else {
                 throw StoreError(
                     .unsupportedVersion,
                     "The store '\(location)' has keys of up to \(keyLimit) bytes; this storage takes \(storage.maximumKeyByteCount)."
                 )
             }
-            _ = try MetaSpace.readTally(metadata.model, reader)
+            _ = try MetaSpace.readTally(metadata.model, reader: reader)
             let plan = try StorePlan(model: metadata.model, keyLimit: keyLimit)
             self.init(storage: storage, type: type, location: location, plan: plan, options: options)
             try applyHistoryOptions()

@@ -95,7 +95,7 @@ public final class SQLStore: StructureCheckingStore, IntegrityCheckingStore, Not
         try reading { (connection) throws(StoreError) in
             StoreMetadata(
                 type: type.name, formatVersion: schema.formatVersion, storeUUID: storeUUID, model: model,
-                userMetadata: try SQLMetadata.userMetadata(connection, storeName: database.name, schema))
+                userMetadata: try SQLMetadata.userMetadata(connection, storeName: database.name, schema: schema))
         }
     }
 

@@ -3,7 +3,7 @@
 
     /// Messages on standard input and output: a length of 8 bytes, little-endian, and JSON.
     enum PluginPipe {
-        /// The maximum length of a message; a longer one is a broken pipe.
+        /// The maximum length of a message; a longer length means that the pipe is broken.
         private static let maximumByteCount = 1 << 30
 
         /// Reads a message, or returns nil at the end of the input.

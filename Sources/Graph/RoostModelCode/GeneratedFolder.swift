@@ -81,9 +81,9 @@ package struct GeneratedFolder {
         for finding in findings {
             let location = url(finding.name)
             if finding.kind == .superfluous {
-                try access("remove", finding.name) { try FileManager.default.removeItem(at: location) }
+                try access("remove", name: finding.name) { try FileManager.default.removeItem(at: location) }
             } else if let file = files.first(where: { $0.name == finding.name }) {
-                try access("write", file.name) { try Data(file.text.utf8).write(to: location) }
+                try access("write", name: file.name) { try Data(file.text.utf8).write(to: location) }
             }
         }
         return findings
@@ -102,11 +102,11 @@ package struct GeneratedFolder {
     private func contents(of name: String) throws(StoreError) -> Data? {
         let location = url(name)
         guard FileManager.default.fileExists(atPath: location.path) else { return nil }
-        return try access("read", name) { try Data(contentsOf: location) }
+        return try access("read", name: name) { try Data(contentsOf: location) }
     }
 
     private func access<Result>(
-        _ verb: String, _ name: String? = nil, _ body: () throws -> Result
+        _ verb: String, name: String? = nil, _ body: () throws -> Result
     ) throws(StoreError) -> Result {
         do { return try body() } catch {
             let place = name.map { "\(path)/\($0)" } ?? path

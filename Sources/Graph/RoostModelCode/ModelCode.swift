@@ -62,7 +62,7 @@ package struct ModelCode {
     ///   names.
     package func files(_ layout: Layout) throws(StoreError) -> [File] {
         let names = try ModelNames(model, source: source)
-        let sections = try ModelSections(self, names)
+        let sections = try ModelSections(self, names: names)
         let files: [File]
         switch layout {
         case .singleFile:

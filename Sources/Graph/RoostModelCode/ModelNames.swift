@@ -40,6 +40,10 @@ struct ModelNames {
     /// - Throws: `invalidModel` with a line for each name that cannot be used.
     init(_ model: ManagedObjectModel, source: String) throws(StoreError) {
         var problems: [ModelProblem] = []
+        func add(_ message: String, to entity: EntityDescription) {
+            problems.append(ModelProblem(entity: entity.name, message: message))
+        }
+        let remedy = "class name (managedObjectClassName, in Xcode 'Class')."
         let name = SwiftText.typeName(ModelCode.stem(of: source))
         modelEnum = name.hasSuffix("Model") ? name : "\(name)Model"
         classes = model.entities.map { Self.className(of: $0.declaration) }
@@ -48,51 +52,29 @@ struct ModelNames {
             return entity.declaration.userInfo[Self.classKey] == nil ? name : "_\(name)"
         }
         var owners: [String: String] = [:]
-        for (entity, name) in zip(model.entities, classes) {
-            let entityName = entity.declaration.name
+        for (entity, name) in zip(model.entities.map(\.declaration), classes) {
             if !SwiftText.isIdentifier(name) {
-                problems.append(
-                    ModelProblem(
-                        entity: entityName,
-                        message:
-                            "'\(name)' is not a name for a Swift class. Give the entity a class name (managedObjectClassName, in Xcode 'Class')."
-                    ))
+                add("'\(name)' is not a name for a Swift class. Give the entity a \(remedy)", to: entity)
             } else if Self.usedTypes.contains(name) || name == modelEnum {
-                problems.append(
-                    ModelProblem(
-                        entity: entityName,
-                        message:
-                            "generated code uses a type named '\(name)'. Give the entity another class name (managedObjectClassName, in Xcode 'Class')."
-                    ))
+                add("generated code uses a type named '\(name)'. Give the entity another \(remedy)", to: entity)
             }
-            if let other = owners.updateValue(entityName, forKey: name) {
-                problems.append(
-                    ModelProblem(
-                        entity: entityName,
-                        message:
-                            "its class '\(name)' is also the class of entity '\(other)'. Give each a class of its own.")
-                )
+            if let other = owners.updateValue(entity.name, forKey: name) {
+                add(
+                    "its class '\(name)' is also the class of entity '\(other)'. Give each a class of its own.",
+                    to: entity)
             }
-            if let value = entity.declaration.userInfo[Self.classKey], value != Self.handwritten {
-                problems.append(
-                    ModelProblem(
-                        entity: entityName,
-                        message:
-                            "its user information has '\(Self.classKey)' with the value '\(value)'. Use '\(Self.handwritten)', or remove it."
-                    ))
+            if let value = entity.userInfo[Self.classKey], value != Self.handwritten {
+                add(
+                    "its user information has '\(Self.classKey)' with the value '\(value)'. Use '\(Self.handwritten)', or remove it.",
+                    to: entity)
             }
-            problems += Self.propertyProblems(entity.declaration)
+            problems += Self.propertyProblems(entity)
         }
         // Each class has an enum with its constants.
         for (entity, name) in zip(model.entities, classes) { owners["_\(name)Class"] = entity.declaration.name }
-        for (entity, name) in zip(model.entities, generatedClasses) {
-            guard entity.declaration.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
-            problems.append(
-                ModelProblem(
-                    entity: entity.declaration.name,
-                    message: "its generated class '\(name)' is also the class of entity '\(other)'. Rename one of them."
-                )
-            )
+        for (entity, name) in zip(model.entities.map(\.declaration), generatedClasses) {
+            guard entity.userInfo[Self.classKey] != nil, let other = owners[name] else { continue }
+            add("its generated class '\(name)' is also the class of entity '\(other)'. Rename one of them.", to: entity)
         }
         guard problems.isEmpty else {
             throw StoreError(
@@ -114,23 +96,24 @@ struct ModelNames {
 
     private static func propertyProblems(_ entity: EntityDescription) -> [ModelProblem] {
         var problems: [ModelProblem] = []
-        func add(_ property: String, _ message: String) {
+        func add(_ property: String, message: String) {
             problems.append(ModelProblem(entity: entity.name, property: property, message: message))
         }
         let relationships = entity.relationships.filter { !$0.isTransient }
         for name in entity.attributes.map(\.name) + relationships.map(\.name) {
             let remedy = "Rename it, and set its renamingIdentifier to '\(name)' so that stores can be migrated."
             if managedObjectMembers.contains(name) {
-                add(name, "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
+                add(name, message: "the name of property '\(name)' is that of a member of ManagedObject. \(remedy)")
             } else if !SwiftText.isIdentifier(name) {
-                add(name, "the name of property '\(name)' is not a Swift identifier. \(remedy)")
+                add(name, message: "the name of property '\(name)' is not a Swift identifier. \(remedy)")
             }
         }
         for attribute in entity.attributes where attribute.type == .transformable {
             guard let type = attribute.attributeValueClassName, !SwiftTypeName.isType(type) else { continue }
             add(
                 attribute.name,
-                "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
+                message:
+                    "'\(type)' is not a Swift type. Change or remove the class of its values (attributeValueClassName, in Xcode 'Custom Class')."
             )
         }
         return problems

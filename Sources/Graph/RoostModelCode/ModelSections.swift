@@ -14,13 +14,13 @@ struct ModelSections {
     private(set) var classes: [Section] = []
     private(set) var modelEnum = Section(name: "", text: "", usesFoundation: false)
 
-    init(_ code: ModelCode, _ names: ModelNames) throws(StoreError) {
+    init(_ code: ModelCode, names: ModelNames) throws(StoreError) {
         let model = code.model
         var properties: [Int: [PropertyCode]] = [:]
         // Superentities first: a class lists the properties of its superclass before its own.
         for entity in Self.superentitiesFirst(model) {
             let inherited = entity.superentity.flatMap { properties[$0] } ?? []
-            let own = try Self.ownProperties(of: entity, model, names, inheritedCount: inherited.count)
+            let own = try Self.ownProperties(of: entity, model: model, names: names, inheritedCount: inherited.count)
             properties[entity.number] = inherited + own
         }
         classes = model.entities.map { entity in
@@ -29,15 +29,15 @@ struct ModelSections {
             let own = Array(all.dropFirst(inheritedCount))
             return Section(
                 name: names.classes[entity.number],
-                text: Self.text(of: entity, code.access, names, all: all, own: own),
+                text: Self.text(of: entity, access: code.access, names: names, all: all, own: own),
                 usesFoundation: own.contains(where: \.usesFoundation))
         }
         modelEnum = Section(
-            name: names.modelEnum, text: Self.modelEnum(code, names), usesFoundation: false)
+            name: names.modelEnum, text: Self.modelEnum(code, names: names), usesFoundation: false)
     }
 
-    /// The entities, each after the entity that it inherits from, and otherwise in the order of their
-    /// names.
+    /// The entities, each after the entity that it inherits from, and otherwise in the order of
+    /// their names.
     private static func superentitiesFirst(_ model: ManagedObjectModel) -> [ManagedObjectModel.Entity] {
         func depth(_ entity: ManagedObjectModel.Entity) -> Int {
             var (depth, next) = (0, entity.superentity)
@@ -47,15 +47,15 @@ struct ModelSections {
         return model.entities.map { ($0, depth($0)) }.sorted { ($0.1, $0.0.number) < ($1.1, $1.0.number) }.map(\.0)
     }
 
-    /// Whether an entity has neither a superentity nor subentities, so that places in its records are
-    /// constants.
+    /// Whether an entity has neither a superentity nor subentities, so that places in its records
+    /// are constants.
     private static func isFlat(_ entity: ManagedObjectModel.Entity) -> Bool {
         entity.superentity == nil && !entity.hasSubentities
     }
 
     /// The properties that an entity declares, in the order of the bytes of their names.
     private static func ownProperties(
-        of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel, _ names: ModelNames, inheritedCount: Int
+        of entity: ManagedObjectModel.Entity, model: ManagedObjectModel, names: ModelNames, inheritedCount: Int
     ) throws(StoreError) -> [PropertyCode] {
         let attributes = Dictionary(
             entity.declaration.attributes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -70,13 +70,13 @@ struct ModelSections {
             let slot = inheritedCount + position
             if let attribute = attributes[name] {
                 let field = attribute.isStored ? try entity.layout.requireField(name) : nil
-                properties.append(PropertyCode(attribute, field, isFlat: isFlat, slot: slot))
+                properties.append(PropertyCode(attribute, field: field, isFlat: isFlat, slot: slot))
             } else if let relationship = relationships[name] {
                 let field = relationship.isToMany ? nil : try entity.layout.requireField(name)
                 let destination = try model.requireEntity(EntityName(relationship.destinationEntityName))
                 properties.append(
                     PropertyCode(
-                        relationship, field, destination: SwiftText.quoted(names.classes[destination.number]),
+                        relationship, field: field, destination: SwiftText.quoted(names.classes[destination.number]),
                         isFlat: isFlat, slot: slot))
             }
         }
@@ -86,7 +86,7 @@ struct ModelSections {
     // MARK: A class
 
     private static func text(
-        of entity: ManagedObjectModel.Entity, _ access: ModelCode.AccessLevel, _ names: ModelNames,
+        of entity: ManagedObjectModel.Entity, access: ModelCode.AccessLevel, names: ModelNames,
         all: [PropertyCode], own: [PropertyCode]
     ) -> String {
         let (ownClass, generatedClass) = (names.classes[entity.number], names.generatedClasses[entity.number])
@@ -141,12 +141,13 @@ struct ModelSections {
             + entity.declaration.fetchedProperties.map { ("fetched property", $0.name) }
         if !leftOut.isEmpty { text += "\n" }
         for (what, name) in leftOut { text += "    // The \(what) '\(SwiftText.commentText(name))' is left out.\n" }
-        return text + "}\n\n" + constantsText(constants, entity, SwiftText.quoted(ownClass), all)
+        return text + "}\n\n"
+            + constantsText(constants, entity: entity, className: SwiftText.quoted(ownClass), all: all)
     }
 
     /// The constants of a class, outside of it so that they are not among its members.
     private static func constantsText(
-        _ name: String, _ entity: ManagedObjectModel.Entity, _ className: String, _ all: [PropertyCode]
+        _ name: String, entity: ManagedObjectModel.Entity, className: String, all: [PropertyCode]
     ) -> String {
         func list(_ items: [String]) -> String {
             items.isEmpty ? "[]" : "[\n" + items.map { "        \($0),\n" }.joined() + "    ]"
@@ -168,7 +169,7 @@ struct ModelSections {
 
     // MARK: The model
 
-    private static func modelEnum(_ code: ModelCode, _ names: ModelNames) -> String {
+    private static func modelEnum(_ code: ModelCode, names: ModelNames) -> String {
         let modifier = code.access == .internal ? "" : "\(code.access.rawValue) "
         let types = superentitiesFirst(code.model).map { "\(SwiftText.quoted(names.classes[$0.number])).self" }
         let list = types.isEmpty ? "[]" : "[\n" + types.map { "            \($0),\n" }.joined() + "        ]"
@@ -176,8 +177,8 @@ struct ModelSections {
         if document.hasSuffix("\n") { document.removeLast() }
         let literal = SwiftText.rawLiteral(
             document.split(separator: "\n", omittingEmptySubsequences: false), indentation: "        ")
-        // A literal that throws instead of trapping: the document was valid for the Roost that generated this, and an older
-        // Roost can still refuse it.
+        // A literal that throws instead of trapping: the document was valid for the Roost that
+        // generated this, and an older Roost can still refuse it.
         return """
             /// The model and the classes of its entities.
             nonisolated \(modifier)enum \(names.modelEnum) {

@@ -39,7 +39,7 @@ struct PropertyCode {
     ///   - field: The field of a stored attribute; nil for a transient one.
     ///   - isFlat: Whether its entity has neither a superentity nor subentities.
     ///   - slot: Its position in the shape.
-    init(_ attribute: AttributeDescription, _ field: RecordLayout.Field?, isFlat: Bool, slot: Int) {
+    init(_ attribute: AttributeDescription, field: RecordLayout.Field?, isFlat: Bool, slot: Int) {
         name = attribute.name
         let access = Self.access(to: attribute)
         guard let field else {
@@ -80,7 +80,7 @@ struct PropertyCode {
     ///   - isFlat: Whether its entity has neither a superentity nor subentities.
     ///   - slot: Its position in the shape.
     init(
-        _ relationship: RelationshipDescription, _ field: RecordLayout.Field?, destination: String, isFlat: Bool,
+        _ relationship: RelationshipDescription, field: RecordLayout.Field?, destination: String, isFlat: Bool,
         slot: Int
     ) {
         name = relationship.name
@@ -129,7 +129,8 @@ struct PropertyCode {
                 type: "[String: Value]", name: "composite", suffix: "Composite", hasConstantForm: false,
                 isAlwaysOptional: true)
         case .transformable:
-            // Classes of Foundation's that archives have are not Codable: their values are shown as bytes.
+            // Classes of Foundation's that archives have are not Codable: their values are shown as
+            // bytes.
             guard let type = attribute.attributeValueClassName, !type.hasPrefix("NS") else {
                 return Access(type: "Data", name: "data", suffix: "Data", hasConstantForm: false)
             }

@@ -12,22 +12,22 @@ enum SwiftTypeName {
     private static func takeType(_ rest: inout Substring, depth: Int) -> Bool {
         guard depth < 16 else { return false }
         skipSpaces(&rest)
-        if take("[", &rest) {
+        if take("[", rest: &rest) {
             guard takeType(&rest, depth: depth + 1) else { return false }
-            if take(":", &rest), !takeType(&rest, depth: depth + 1) { return false }
-            guard take("]", &rest) else { return false }
+            if take(":", rest: &rest), !takeType(&rest, depth: depth + 1) { return false }
+            guard take("]", rest: &rest) else { return false }
         } else {
             repeat {
                 skipSpaces(&rest)
                 let name = rest.prefix { !"[]<>,:.? ".contains($0) }
                 guard SwiftText.isIdentifier(String(name)) else { return false }
                 rest = rest.dropFirst(name.count)
-            } while take(".", &rest)
-            if take("<", &rest) {
+            } while take(".", rest: &rest)
+            if take("<", rest: &rest) {
                 repeat {
                     guard takeType(&rest, depth: depth + 1) else { return false }
-                } while take(",", &rest)
-                guard take(">", &rest) else { return false }
+                } while take(",", rest: &rest)
+                guard take(">", rest: &rest) else { return false }
             }
         }
         // The property itself is optional anyway.
@@ -36,7 +36,7 @@ enum SwiftTypeName {
         return true
     }
 
-    private static func take(_ character: Character, _ rest: inout Substring) -> Bool {
+    private static func take(_ character: Character, rest: inout Substring) -> Bool {
         skipSpaces(&rest)
         guard rest.first == character else { return false }
         rest = rest.dropFirst()

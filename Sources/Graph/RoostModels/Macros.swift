@@ -45,8 +45,8 @@
     ///   - type: Another type of values than that of the property: `.uri`, or `.transformable` for
     ///     `Data`.
     ///   - renamingIdentifier: The name of the attribute in earlier versions of the model.
-    ///   - minimum: The least number or date.
-    ///   - maximum: The greatest number or date.
+    ///   - minimum: The minimum number or date.
+    ///   - maximum: The maximum number or date.
     ///   - minimumLength: The minimum length of a string.
     ///   - maximumLength: The maximum length of a string.
     ///   - regularExpression: The pattern that a string must match as a whole.
@@ -61,8 +61,8 @@
 
     /// Sets options of a relationship of a `@Model` class.
     ///
-    /// The inverse is a key path or a name. A key path is for one side; the other side follows from
-    /// it. The compiler cannot resolve two key paths that need each other.
+    /// The inverse is a key path or a name. Write a key path on one side only; the other side
+    /// follows from it. The compiler cannot resolve two key paths that need each other.
     ///
     /// ```swift
     /// @Relationship(inverse: \Artist.albums, isOptional: false) var artist: Artist?

@@ -1,7 +1,8 @@
 #if Macros
     public import RoostGraph
 
-    // The accessors of properties whose types only the compiler knows: it chooses the form by the type.
+    // The accessors of properties whose types only the compiler knows: it chooses the form by the
+    // type.
 
     extension ManagedObject {
         /// The destination of a to-one relationship.

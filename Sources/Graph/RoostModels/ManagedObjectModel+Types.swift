@@ -5,8 +5,9 @@
     extension ManagedObjectModel {
         /// Builds the model of `@Model` classes.
         ///
-        /// The list has all classes: the destinations of relationships and superclasses too. A
-        /// relationship without an inverse gets the relationship whose inverse it is.
+        /// The list must contain all classes, destinations of relationships and superclasses
+        /// included. If only one side of a relationship names its inverse, the other side gets it
+        /// too.
         ///
         /// ```swift
         /// let types: [any ManagedObjectClass.Type] = [Album.self, Artist.self]
@@ -55,7 +56,8 @@
                 for relationship in entity.relationships {
                     guard let inverse = relationship.inverseName else { continue }
                     var next: String? = relationship.destinationEntityName
-                    // The inverse may be a relationship of a superentity. A chain without an end is reported later.
+                    // The inverse may be a relationship of a superentity. A chain without an end is
+                    // reported later.
                     for _ in entities {
                         guard let position = next.flatMap({ positions[$0] }) else { break }
                         if let index = entities[position].relationships.firstIndex(where: { $0.name == inverse }) {

@@ -17,8 +17,8 @@
             let paths: [any AnyKeyPath & Sendable]
 
             init(
-                _ entity: EntityDescription, _ superclass: (any ModelClass.Type)?, _ properties: [ModelProperty],
-                _ paths: [any AnyKeyPath & Sendable]
+                _ entity: EntityDescription, superclass: (any ModelClass.Type)?, properties: [ModelProperty],
+                paths: [any AnyKeyPath & Sendable]
             ) {
                 name = EntityName(entity.name)
                 self.entity = entity
@@ -57,7 +57,7 @@
                 guard let index = property.indexName else { continue }
                 entity.fetchIndexes.append(FetchIndexDescription(index, on: property.name))
             }
-            parts = Parts(entity, superclass, properties, paths)
+            parts = Parts(entity, superclass: superclass, properties: properties, paths: paths)
         }
 
         private init(_ parts: Parts) { self.parts = parts }
@@ -75,7 +75,7 @@
         private func with(_ change: (inout EntityDescription) -> Void) -> Self {
             var entity = parts.entity
             change(&entity)
-            return Self(Parts(entity, parts.superclass, parts.properties, parts.paths))
+            return Self(Parts(entity, superclass: parts.superclass, properties: parts.properties, paths: parts.paths))
         }
 
         /// The same entity, without objects of its own if the value is true.

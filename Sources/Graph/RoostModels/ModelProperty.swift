@@ -103,13 +103,13 @@
         @_disfavoredOverload
         public static func optional<T: Codable & Sendable>(
             _ name: String, as type: T.Type, default value: T? = nil
-        ) -> Self { coded(name, type, isOptional: true, value) }
+        ) -> Self { coded(name, type: type, isOptional: true, value: value) }
 
         /// A value, stored as JSON.
         @_disfavoredOverload
         public static func mandatory<T: Codable & Sendable>(
             _ name: String, as type: T.Type, default value: T
-        ) -> Self { coded(name, type, isOptional: false, value) }
+        ) -> Self { coded(name, type: type, isOptional: false, value: value) }
 
         /// A relationship to at most one object.
         public static func optional<T: ModelClass>(_ name: String, as type: T.Type) -> Self {
@@ -117,7 +117,7 @@
         }
 
         private static func coded<T: Codable & Sendable>(
-            _ name: String, _ type: T.Type, isOptional: Bool, _ value: T?
+            _ name: String, type: T.Type, isOptional: Bool, value: T?
         ) -> Self {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -227,7 +227,7 @@
         }
     }
 
-    /// The least and the greatest value of an attribute.
+    /// The minimum and the maximum value of an attribute.
     public struct ModelLimits<T: AttributeValue>: Sendable {
         let minimum: T?
         let maximum: T?

@@ -34,12 +34,12 @@ extension FetchRequest {
         let quantifier: Quantifier
 
         /// An operand for an expression.
-        public init(_ expression: Expression) { self.init(expression, .direct) }
+        public init(_ expression: Expression) { self.init(expression, quantifier: .direct) }
 
         /// The null value.
         public init(nilLiteral: ()) { self.init(.constant(.null)) }
 
-        init(_ expression: Expression, _ quantifier: Quantifier) {
+        init(_ expression: Expression, quantifier: Quantifier) {
             self.expression = expression
             self.quantifier = quantifier
         }
@@ -61,17 +61,17 @@ extension PredicateArgument where Self == FetchRequest.Operand {
     /// The values at a path through a to-many relationship.
     ///
     /// A comparison must be true for at least one.
-    public static func any(_ path: String) -> Self { Self(.keyPath(Self.names(path)), .any) }
+    public static func any(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .any) }
     /// The values at a path through a to-many relationship.
     ///
     /// A comparison must be true for all of them.
     ///
     /// With no values, it is true.
-    public static func all(_ path: String) -> Self { Self(.keyPath(Self.names(path)), .all) }
+    public static func all(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .all) }
     /// The values at a path through a to-many relationship.
     ///
     /// A comparison must be false for all of them.
-    public static func none(_ path: String) -> Self { Self(.keyPath(Self.names(path)), .none) }
+    public static func none(_ path: String) -> Self { Self(.keyPath(Self.names(path)), quantifier: .none) }
     /// The object itself.
     public static var object: Self { Self(.evaluatedObject) }
     /// A variable: see ``FetchRequest/Predicate/substituting(_:)``.
@@ -95,7 +95,7 @@ extension PredicateArgument where Self == FetchRequest.Operand {
 
 extension FetchRequest.Operand {
     /// The property at a path that starts at this operand, an object.
-    public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier) }
+    public func path(_ path: String) -> Self { Self(expression.appending(Self.names(path)), quantifier: quantifier) }
 
     fileprivate static func names(_ path: String) -> [String] {
         path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
@@ -228,7 +228,7 @@ extension FetchRequest.Operand {
 extension FetchRequest.Operand {
     /// A function of the operand and of more values.
     public func applying(_ function: FetchRequest.Function, _ others: any PredicateArgument...) -> Self {
-        Self(.function(function, [expression] + others.map(\.predicateExpression)), quantifier)
+        Self(.function(function, [expression] + others.map(\.predicateExpression)), quantifier: quantifier)
     }
 
     /// `+`.
@@ -259,9 +259,9 @@ extension FetchRequest.Operand {
     /// The greatest value of a property of the objects.
     public func maximum(_ name: String) -> Self { path("@max." + name) }
     /// The first of several values in an order.
-    public var first: Self { Self(.element(of: expression, .first), quantifier) }
+    public var first: Self { Self(.element(of: expression, .first), quantifier: quantifier) }
     /// The last of several values in an order.
-    public var last: Self { Self(.element(of: expression, .last), quantifier) }
+    public var last: Self { Self(.element(of: expression, .last), quantifier: quantifier) }
 }
 
 extension FetchRequest.Expression {

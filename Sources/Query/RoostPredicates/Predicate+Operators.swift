@@ -1,16 +1,16 @@
 public import RoostCore
 
 extension FetchRequest.Predicate {
-    /// Both.
+    /// Returns a predicate that is true if both predicates are.
     public static func && (left: Self, right: Self) -> Self {
         if case .and(let members) = left { return .and(members + [right]) }
         return .and([left, right])
     }
-    /// Either or both.
+    /// Returns a predicate that is true if at least one of the predicates is.
     public static func || (left: Self, right: Self) -> Self {
         if case .or(let members) = left { return .or(members + [right]) }
         return .or([left, right])
     }
-    /// The opposite.
+    /// Returns a predicate that is true if the predicate is false.
     public static prefix func ! (predicate: Self) -> Self { .not(predicate) }
 }

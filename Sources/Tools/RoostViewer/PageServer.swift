@@ -64,14 +64,14 @@
         private func route(_ request: HTTPRequest, isData: Bool) throws(ViewerError) -> HTTPResponse {
             if isPageFile(request) {
                 guard let file = PageFiles.response(request.segments[2]) else {
-                    throw ViewerError(.notFound, "The page has no file '\(request.segments[2])'.")
+                    throw ViewerError(.notFound, message: "The page has no file '\(request.segments[2])'.")
                 }
                 return file
             }
             if request.method == "GET", !isData, request.segments.last?.hasSuffix(".bin") != true {
                 // Every view has the same page, which asks for the data of its address.
                 guard let page = PageFiles.response("index.html") else {
-                    throw ViewerError(.failure, code: "failure", "The page is missing in this program.")
+                    throw ViewerError(.failure, code: "failure", message: "The page is missing in this program.")
                 }
                 return page
             }
@@ -80,48 +80,51 @@
                 segments.append(
                     String(last.dropLast(isData ? ".json".count : last.hasSuffix(".bin") ? ".bin".count : 0)))
             }
-            if segments.first == "-" { return try whole(Array(segments.dropFirst()), request) }
+            if segments.first == "-" { return try whole(Array(segments.dropFirst()), request: request) }
             guard let name = segments.first, let viewed = stores.first(where: { $0.name == name }) else {
-                throw ViewerError(.notFound, "The store '\(segments.first ?? "")' is not shown here.")
+                throw ViewerError(.notFound, message: "The store '\(segments.first ?? "")' is not shown here.")
             }
             let rest = Array(segments.dropFirst())
             switch request.method {
-            case "GET": return try read(viewed, rest, request, isFile: !isData)
-            case "POST", "PATCH", "DELETE": return try change(viewed, rest, request)
-            default: throw ViewerError(.methodNotAllowed, code: "method", "\(request.method) does nothing here.")
+            case "GET": return try read(viewed, segments: rest, request: request, isFile: !isData)
+            case "POST", "PATCH", "DELETE": return try change(viewed, segments: rest, request: request)
+            default:
+                throw ViewerError(.methodNotAllowed, code: "method", message: "\(request.method) does nothing here.")
             }
         }
 
         // MARK: What is of no store
 
-        private func whole(_ segments: [String], _ request: HTTPRequest) throws(ViewerError) -> HTTPResponse {
+        private func whole(_ segments: [String], request: HTTPRequest) throws(ViewerError) -> HTTPResponse {
             switch segments.first {
             case "session" where segments.count == 1: return HTTPResponse(json: session)
             case "compare" where segments.count == 1:
                 let first = try store(request.value("a"))
                 let second = try store(request.value("b"))
                 let limit = try request.integer("limit", in: 1...10_000, default: 200)
-                return jobs.answer(request, "Comparing \(first.title) and \(second.title)") { job in
+                return jobs.answer(request, what: "Comparing \(first.title) and \(second.title)") { job in
                     HTTPResponse(json: try CompareView(first: first, second: second, limit: limit).answer(job))
                 }
             case "jobs" where (2...3).contains(segments.count):
-                guard let number = Int(segments[1]) else { throw ViewerError(.notFound, "A job has a number.") }
+                guard let number = Int(segments[1]) else {
+                    throw ViewerError(.notFound, message: "A job has a number.")
+                }
                 let job = try jobs.job(number)
                 if segments.count == 3 {
                     guard segments[2] == "result", let result = job.result else {
-                        throw ViewerError(.notFound, "The work is not done yet.")
+                        throw ViewerError(.notFound, message: "The work is not done yet.")
                     }
                     return result
                 }
                 if request.method == "DELETE" { job.cancel() }
                 return HTTPResponse(json: job.json)
-            default: throw ViewerError(.notFound, "This page does not exist.")
+            default: throw ViewerError(.notFound, message: "This page does not exist.")
             }
         }
 
         private func store(_ name: String?) throws(ViewerError) -> ViewedStore {
             guard let viewed = stores.first(where: { $0.name == name }) else {
-                throw ViewerError(.notFound, "The store '\(name ?? "")' is not shown here.")
+                throw ViewerError(.notFound, message: "The store '\(name ?? "")' is not shown here.")
             }
             return viewed
         }
@@ -145,106 +148,116 @@
         // MARK: Reading
 
         private func read(
-            _ viewed: ViewedStore, _ segments: [String], _ request: HTTPRequest, isFile: Bool
+            _ viewed: ViewedStore, segments: [String], request: HTTPRequest, isFile: Bool
         ) throws(ViewerError) -> HTTPResponse {
             switch (segments.count, segments.first) {
             case (0, _):
-                return jobs.answer(request, "Reading \(viewed.title)") { _ in
+                return jobs.answer(request, what: "Reading \(viewed.title)") { _ in
                     HTTPResponse(json: try OverviewView(viewed: viewed).answer())
                 }
-            case (2, "-"): return try readWhole(viewed, segments[1], request)
+            case (2, "-"): return try readWhole(viewed, name: segments[1], request: request)
             case (1, let name?):
-                let table = try TableView(request, viewed, try viewed.entity(name))
-                return jobs.answer(request, "Reading objects of \(name)") { HTTPResponse(json: try table.answer($0)) }
+                let table = try TableView(request, viewed: viewed, entity: try viewed.entity(name))
+                return jobs.answer(request, what: "Reading objects of \(name)") {
+                    HTTPResponse(json: try table.answer($0))
+                }
             case (3, let name?) where segments[1] == "-" && segments[2] == "predicate":
                 let entity = try viewed.entity(name)
                 let cursor = try request.integer("cursor", in: 0...Int(Int32.max), default: Int(Int32.max))
-                let help = PredicateHelp(request.value("text") ?? "", cursor: cursor, entity, viewed.model)
+                let help = PredicateHelp(
+                    request.value("text") ?? "", cursor: cursor, entity: entity, model: viewed.model)
                 return HTTPResponse(json: help.json)
             case (2, let name?):
-                let id = try viewed.id(try viewed.entity(name), segments[1])
-                return jobs.answer(request, "Reading \(id)") { _ in
+                let id = try viewed.id(try viewed.entity(name), key: segments[1])
+                return jobs.answer(request, what: "Reading \(id)") { _ in
                     HTTPResponse(json: try ObjectView(viewed: viewed, id: id).answer())
                 }
             case (3, let name?):
-                let id = try viewed.id(try viewed.entity(name), segments[1])
-                return try readProperty(viewed, id, segments[2], request, isFile: isFile)
-            default: throw ViewerError(.notFound, "This page does not exist.")
+                let id = try viewed.id(try viewed.entity(name), key: segments[1])
+                return try readProperty(viewed, id: id, name: segments[2], request: request, isFile: isFile)
+            default: throw ViewerError(.notFound, message: "This page does not exist.")
             }
         }
 
         private func readWhole(
-            _ viewed: ViewedStore, _ name: String, _ request: HTTPRequest
+            _ viewed: ViewedStore, name: String, request: HTTPRequest
         ) throws(ViewerError) -> HTTPResponse {
             switch name {
             case "model": return HTTPResponse(json: ModelView(model: viewed.model).answer())
             case "check":
-                return jobs.answer(request, "Checking \(viewed.title)") { job in
+                return jobs.answer(request, what: "Checking \(viewed.title)") { job in
                     HTTPResponse(json: try CheckView(viewed: viewed).answer(job))
                 }
             case "history":
-                let view = try HistoryView(viewed, request)
-                return jobs.answer(request, "Reading the history of \(viewed.title)") { _ in
+                let view = try HistoryView(viewed, request: request)
+                return jobs.answer(request, what: "Reading the history of \(viewed.title)") { _ in
                     HTTPResponse(json: try view.answer())
                 }
-            default: throw ViewerError(.notFound, "This page does not exist.")
+            default: throw ViewerError(.notFound, message: "This page does not exist.")
             }
         }
 
         private func readProperty(
-            _ viewed: ViewedStore, _ id: ObjectID, _ name: String, _ request: HTTPRequest, isFile: Bool
+            _ viewed: ViewedStore, id: ObjectID, name: String, request: HTTPRequest, isFile: Bool
         ) throws(ViewerError) -> HTTPResponse {
             let named = try viewed.entity(id.entity.text)
             // The object may be of a subentity that has more properties.
             let own: ObjectID
-            do { own = try viewed.read { try viewed.record(id, named, $0).id } } catch { throw ViewerError(any: error) }
+            do { own = try viewed.read { try viewed.record(id, entity: named, snapshot: $0).id } } catch {
+                throw ViewerError(any: error)
+            }
             let entity = try viewed.entity(own.entity.text)
             if let attribute = entity.attribute(name), attribute.isStored {
                 let view = PropertyView(viewed: viewed, id: own, attribute: attribute)
-                return jobs.answer(request, "Reading \(name) of \(own)") { _ in
+                return jobs.answer(request, what: "Reading \(name) of \(own)") { _ in
                     isFile ? try view.file() : HTTPResponse(json: try view.answer())
                 }
             }
             guard let relationship = entity.relationship(name), relationship.isToMany, !isFile else {
-                throw ViewerError(.notFound, "'\(entity.name)' has no value or list of objects '\(name)'.")
+                throw ViewerError(.notFound, message: "'\(entity.name)' has no value or list of objects '\(name)'.")
             }
             let table = try TableView(
-                request, viewed, viewed.model.entities[relationship.destination],
+                request, viewed: viewed, entity: viewed.model.entities[relationship.destination],
                 owner: .init(id: own, relationship: relationship))
-            return jobs.answer(request, "Reading \(name) of \(own)") { HTTPResponse(json: try table.answer($0)) }
+            return jobs.answer(request, what: "Reading \(name) of \(own)") { HTTPResponse(json: try table.answer($0)) }
         }
 
         // MARK: Changing
 
         private func change(
-            _ viewed: ViewedStore, _ segments: [String], _ request: HTTPRequest
+            _ viewed: ViewedStore, segments: [String], request: HTTPRequest
         ) throws(ViewerError) -> HTTPResponse {
             guard let editor = viewed.editor else {
                 throw ViewerError(
                     .forbidden, code: "readOnly",
-                    allowsChanges
+                    message: allowsChanges
                         ? "\(viewed.title) can only be read."
                         : "Nothing can be changed here: start 'roost browse' with --write.")
             }
             // A page of another origin cannot send this type without asking first, and it is not answered.
             guard request.headers["content-type"]?.hasPrefix("application/json") ?? false else {
-                throw ViewerError(.badRequest, code: "contentType", "A change needs 'Content-Type: application/json'.")
+                throw ViewerError(
+                    .badRequest, code: "contentType", message: "A change needs 'Content-Type: application/json'.")
             }
             let changes = ObjectChanges(viewed: viewed, editor: editor)
             do {
                 switch (request.method, segments.count) {
-                case ("POST", 2) where segments == ["-", "undo"]: return try changes.undo(redoing: false, request.body)
-                case ("POST", 2) where segments == ["-", "redo"]: return try changes.undo(redoing: true, request.body)
-                case ("POST", 1): return try changes.insert(try viewed.entity(segments[0]), request.body)
+                case ("POST", 2) where segments == ["-", "undo"]:
+                    return try changes.undo(redoing: false, body: request.body)
+                case ("POST", 2) where segments == ["-", "redo"]:
+                    return try changes.undo(redoing: true, body: request.body)
+                case ("POST", 1): return try changes.insert(try viewed.entity(segments[0]), body: request.body)
                 case ("PATCH", 2):
-                    return try changes.update(try viewed.id(try viewed.entity(segments[0]), segments[1]), request.body)
+                    return try changes.update(
+                        try viewed.id(try viewed.entity(segments[0]), key: segments[1]), body: request.body)
                 case ("DELETE", 2):
                     let version = try request.integer("version", in: 0...Int(UInt32.max), default: 0)
                     return try changes.delete(
-                        try viewed.id(try viewed.entity(segments[0]), segments[1]), version: UInt32(version),
+                        try viewed.id(try viewed.entity(segments[0]), key: segments[1]), version: UInt32(version),
                         shown: request.value("state"),
                         isTrial: request.value("dry") == "1")
-                default: throw ViewerError(.methodNotAllowed, code: "method", "This address cannot be changed so.")
+                default:
+                    throw ViewerError(.methodNotAllowed, code: "method", message: "This address cannot be changed so.")
                 }
             } catch {
                 throw ViewerError(any: error)

@@ -80,7 +80,7 @@ struct IsolationTests {
 
     private static let imports = "import Foundation\nimport RoostCore\nimport RoostGraph\n"
 
-    @Test("Fifteen programs that keep objects in their context compile")
+    @Test("programs that keep objects in their context compile")
     func right() throws {
         guard let compiler = Compiler.find() else { return Self.skip() }
         let text = Self.imports + IsolationProgram.all.map { $0.text(isRight: true) }.joined(separator: "\n")
@@ -88,7 +88,7 @@ struct IsolationTests {
         #expect(errors.isEmpty, "\(errors)")
     }
 
-    @Test("Their twins, which let an object out, do not compile", arguments: IsolationProgram.Phase.allCases)
+    @Test("programs that let an object out of its context do not compile", arguments: IsolationProgram.Phase.allCases)
     func wrong(_ phase: IsolationProgram.Phase) throws {
         guard let compiler = Compiler.find() else { return Self.skip() }
         var text = Self.imports

@@ -22,7 +22,7 @@ struct FusedStepsTests {
                 sourceName: "", destinationName: "", model: new, mapping: try MappingModel.inferred(from: old, to: new),
                 isInferred: true)
         }
-        return MigrationChain(steps: steps).fusing(from: try #require(models.first), .init()).steps.count
+        return MigrationChain(steps: steps).fusing(from: try #require(models.first), options: .init()).steps.count
     }
 
     @Test("attributes and entities that come and go, and types that widen, take one step")
@@ -100,7 +100,7 @@ struct FusedStepsTests {
             MigrationChain.Step(sourceName: "", destinationName: "", model: model, mapping: mapping, isInferred: true)
         }
         let chain = MigrationChain(steps: steps)
-        let fused = chain.fusing(from: versions[0], MappingModel.InferenceOptions())
+        let fused = chain.fusing(from: versions[0], options: MappingModel.InferenceOptions())
         guard fused.steps.count < steps.count else { return }
         func run(_ chain: MigrationChain) throws -> RoostConformance.StoreContents? {
             var store: any PersistentStore = source

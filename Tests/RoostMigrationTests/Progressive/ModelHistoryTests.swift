@@ -11,7 +11,7 @@ struct ModelHistoryTests {
         _ history: ModelHistory, from source: ManagedObjectModel, to target: ManagedObjectModel,
         _ options: MigrationOptions = MigrationOptions()
     ) throws(StoreError) -> [String] {
-        try history.chain(from: source, to: target, storeAt: location, options).steps.map {
+        try history.chain(from: source, to: target, storeAt: location, options: options).steps.map {
             "\($0.sourceName)-\($0.destinationName)\($0.isInferred ? "" : " by \($0.mapping.entityMappings[0].name)")"
         }
     }
@@ -79,7 +79,7 @@ struct ModelHistoryTests {
     private func way(_ models: ManagedObjectModel...) throws -> (steps: [String], way: String?, losses: [String]) {
         let history = try ModelHistory(models.enumerated().map { .init("v\($0 + 1)", model: $1) })
         let (first, last) = (try #require(models.first), try #require(models.last))
-        let chain = try history.chain(from: first, to: last, storeAt: location, MigrationOptions())
+        let chain = try history.chain(from: first, to: last, storeAt: location, options: MigrationOptions())
         var (losses, model) = ([String](), first)
         for step in chain.steps {
             losses += step.mapping.remarks(from: model, to: step.model).filter { $0.kind == .loss }.map(\.entity)
@@ -134,7 +134,7 @@ struct ModelHistoryTests {
         #expect(try chain(history, from: models[0], to: models[2]) == ["v1-v3"])
         try add(3, 5)
         #expect(try chain(history, from: models[0], to: models[4]) == ["v1-v3", "v3-v5 by M"])
-        let way = try history.chain(from: models[0], to: models[5], storeAt: location, MigrationOptions()).way
+        let way = try history.chain(from: models[0], to: models[5], storeAt: location, options: MigrationOptions()).way
         #expect(way?.contains("by a mapping model from") == true, "\(way ?? "")")
     }
 
@@ -169,7 +169,7 @@ struct ModelHistoryTests {
         ])
         try history.add(Notes.withoutRatings())
         let steps = try history.chain(
-            from: Notes.v3(), to: Notes.v4(index: true), storeAt: location, MigrationOptions()
+            from: Notes.v3(), to: Notes.v4(index: true), storeAt: location, options: MigrationOptions()
         )
         .steps
         #expect(steps.map(\.destinationName) == ["v4b"])
@@ -217,7 +217,7 @@ struct StagedMigrationTests {
     private func steps(
         _ manager: StagedMigrationManager, from source: ManagedObjectModel, to target: ManagedObjectModel
     ) throws(StoreError) -> [String] {
-        try manager.chain(from: source, to: target, storeAt: location, MigrationOptions()).steps.map {
+        try manager.chain(from: source, to: target, storeAt: location, options: MigrationOptions()).steps.map {
             "\($0.sourceName)-\($0.destinationName) (\($0.label ?? ""))\($0.stage == nil ? "" : " custom")"
         }
     }

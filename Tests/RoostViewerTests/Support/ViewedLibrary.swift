@@ -102,7 +102,7 @@
             var all = ["host": "127.0.0.1:8080", "authorization": "Bearer \(Self.token)"]
             if method != "GET" { all["content-type"] = "application/json" }
             all.merge(headers) { $1 }
-            guard var request = HTTPRequest(method, address, headers: all) else { throw BadAddress() }
+            guard var request = HTTPRequest(method, address: address, headers: all) else { throw BadAddress() }
             request.body = Array(body.utf8)
             return server.answer(request)
         }

@@ -32,11 +32,11 @@ struct CSVRows {
         return isQuoted || texts.count < fields.count ? [] : texts
     }
 
-    /// The types that ``value(_:_:)`` knows.
+    /// The types that ``value(_:type:)`` knows.
     static let types: Set<AttributeType> = [.string, .integer16, .integer32, .integer64, .double, .float, .boolean]
 
     /// The value that a text means in an attribute of a type; nil where it means none.
-    static func value(_ text: String, _ type: AttributeType?) -> Value? {
+    static func value(_ text: String, type: AttributeType?) -> Value? {
         switch type {
         case .string: .string(text)
         case .integer16, .integer32, .integer64: Int64(text).map(Value.int)

@@ -66,7 +66,7 @@ final class CSVStore: ReadOnlyPersistentStore {
             throw StoreError(
                 .storeReplaced, "'\(location.path)' has other columns than before; close it and open it again.")
         }
-        return CSVSnapshot(self, rows)
+        return CSVSnapshot(self, rows: rows)
     }
 
     func byteCount() throws(StoreError) -> Int {
@@ -87,14 +87,14 @@ final class CSVSnapshot: ScanningSnapshot {
     private let rows: CSVRows
     private var isClosed = false
 
-    init(_ store: CSVStore, _ rows: CSVRows) { (self.store, self.rows) = (store, rows) }
+    init(_ store: CSVStore, rows: CSVRows) { (self.store, self.rows) = (store, rows) }
 
     var model: ManagedObjectModel { store.model }
 
     func records(of entity: EntityName, after id: ObjectID?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
         _ = (try model.requireEntity(entity), try model.requireEntity(id?.entity ?? entity))
-        return CSVCursor(self, rows, after: id?.key ?? 0)
+        return CSVCursor(self, rows: rows, after: id?.key ?? 0)
     }
 
     func close() { isClosed = true }
@@ -112,7 +112,7 @@ final class CSVCursor: FillingRecordCursor {
     private var key: Int64 = 0
     private let firstKey: Int64
 
-    init(_ snapshot: CSVSnapshot, _ rows: CSVRows, after key: Int64) {
+    init(_ snapshot: CSVSnapshot, rows: CSVRows, after key: Int64) {
         (self.snapshot, self.rows, firstKey) = (snapshot, rows, key)
         super.init(model: snapshot.model)
     }
@@ -133,7 +133,7 @@ final class CSVCursor: FillingRecordCursor {
         let id = ObjectID(entity.name, key: key)
         var values: [String: Value] = [:]
         for (column, text) in zip(columns, row) where !text.isEmpty {
-            values[column] = CSVRows.value(text, entity.attribute(column)?.type)
+            values[column] = CSVRows.value(text, type: entity.attribute(column)?.type)
         }
         guard row.count == columns.count, values.count == row.count(where: { !$0.isEmpty }),
             (try? batch.append(id, values: values)) != nil

@@ -55,7 +55,7 @@ struct SortedFile: Sendable {
     /// a file can.
     init(at path: String) throws(StoreError) {
         let bytes = try StoreFile.contents(of: path)
-        guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is no sorted file.") }
+        guard bytes.starts(with: Self.magic) else { throw StoreError(.notAStore, "'\(path)' is not a sorted file.") }
         var rest = bytes.dropFirst(Self.magic.count)
         func take(_ count: UInt64) throws(StoreError) -> [UInt8] {
             guard count <= rest.count else { throw StoreError(.corrupted, "'\(path)' is cut off; restore a backup.") }

@@ -34,7 +34,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         guard !isReadOnly else { throw StoreError(.readOnly, "'\(path)' was opened read-only; open it for writing.") }
         let place = try WriterLock(forStoreAt: path)
         try place.lock(timeoutSeconds: timeoutSeconds)
-        return SortedFileTransaction(try current(), place, self)
+        return SortedFileTransaction(try current(), place: place, storage: self)
     }
 
     func sync() throws(StoreError) {}  // Every commit is durable already.
@@ -60,7 +60,7 @@ final class SortedFileStorage: OrderedKeyValueStorage {
         let found = try SortedFile(at: path)
         guard found.identity == known.identity else {
             throw StoreError(
-                .storeReplaced, "Another store stands in the place of '\(path)'; close this and open that.")
+                .storeReplaced, "Another store replaced '\(path)'; close it and open it again.")
         }
         latest.withLock { if let old = $0, old.commit < found.commit { $0 = found } }
         return found
@@ -87,7 +87,7 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
     private let storage: SortedFileStorage?
     private var (isOpen, isChanged, hasFailed) = (true, false, false)
 
-    init(_ file: SortedFile, _ place: WriterLock? = nil, _ storage: SortedFileStorage? = nil) {
+    init(_ file: SortedFile, place: WriterLock? = nil, storage: SortedFileStorage? = nil) {
         (self.file, self.place, self.storage) = (file, place, storage)
     }
 
@@ -110,7 +110,7 @@ private final class SortedFileTransaction: KeyValueWriter, KeyValueLongWrite {
         try value.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try body(bytes) }
     }
 
-    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { SortedFileCursor(self, space) }
+    func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor { SortedFileCursor(self, space: space) }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try requireOpen()
@@ -169,7 +169,7 @@ private final class SortedFileCursor: KeyValueCursor {
     private let (shownKey, shownValue) = (PinnedBytes(), PinnedBytes())
     private var isAtEnd = false
 
-    init(_ view: SortedFileTransaction, _ space: KeySpace) { (self.view, self.space) = (view, space) }
+    init(_ view: SortedFileTransaction, space: KeySpace) { (self.view, self.space) = (view, space) }
 
     var key: UnsafeRawBufferPointer { shownKey.bytes }
     var value: UnsafeRawBufferPointer { shownValue.bytes }

@@ -5,7 +5,7 @@ import RoostCore
 import Testing
 
 /// The content that is read from a CSV file.
-@Suite("A CSV file")
+@Suite("CSV files")
 struct CSVReadingTests {
     private let folder: URL
 
@@ -38,7 +38,7 @@ struct CSVReadingTests {
         ])
     }
 
-    @Test("is objects of entity Row with text, as RFC 4180 quotes it")
+    @Test("rows of a CSV file are objects of entity Row, quoted as in RFC 4180")
     func quoting() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name,note\r\nAda,\"one, \"\"two\"\"\nthree\"\r\n,\r\nBob,last")
@@ -59,7 +59,7 @@ struct CSVReadingTests {
         #expect(try store.metadata() == store.metadata())
     }
 
-    @Test("has the types of a model that is given, and answers fetches")
+    @Test("a CSV file opened with a model has its types and answers fetches")
     func types() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = "capital,name,north,people\ntrue,Paris,48.86,2103000\nfalse,Lyon,45.76,522250\n,Ys,,\n"
@@ -75,7 +75,7 @@ struct CSVReadingTests {
         #expect(try snapshot.count(FetchRequest("City")) == 3)
     }
 
-    @Test("loses only the rows that do not fit")
+    @Test("a CSV file loses only the rows that do not fit its model")
     func damage() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let text = "capital,name,north,people\n,A,,1\n,B,,many\n,C,,3\n,D\n,E,,5000000000\n,F,,6\n"
@@ -98,7 +98,7 @@ struct CSVReadingTests {
         #expect(try checkStore(store).count == 3)
     }
 
-    @Test("is refused where it is no CSV, or another one than the model says")
+    @Test("a file that is not CSV or does not fit the model is refused")
     func refusals() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         #expect(error { _ = try open("") }?.code == .notAStore)
@@ -109,7 +109,7 @@ struct CSVReadingTests {
         #expect(error { _ = try CSVStoreType().open(missing, options: StoreOptions()) }?.code == .notFound)
     }
 
-    @Test("cannot be written, and throws closed when it is closed")
+    @Test("a CSV store refuses writes, and every call after it is closed")
     func lifeCycle() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\nBob\n")
@@ -129,7 +129,7 @@ struct CSVReadingTests {
         #expect(error { _ = try store.integrityFindings() }?.code == .closed)
     }
 
-    @Test("that another program gave other columns is no longer the same store")
+    @Test("a CSV file that another program gave other columns is a replaced store")
     func replaced() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try open("name\nAda\n")

@@ -27,7 +27,7 @@ final class TestStore {
 struct NotesTests {
     static let types = ["sqlite", "lmdb", "json", "memory"]
 
-    @Test("are listed by number, by tag and by a word of their text", arguments: types)
+    @Test("notes are listed by number, by tag and by a word of their text", arguments: types)
     func listing(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -41,7 +41,7 @@ struct NotesTests {
         #expect(try book.list(tag: "nothing").isEmpty)
     }
 
-    @Test("have texts without white space at the ends", arguments: types)
+    @Test("a new note has a text without white space at the ends", arguments: types)
     func trimming(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -51,7 +51,7 @@ struct NotesTests {
         #expect(try book.list().count == 1)
     }
 
-    @Test("are in the store after their book ended", arguments: types)
+    @Test("notes are in the store after their book ended", arguments: types)
     func saving(type: String) throws {
         let store = try TestStore(type)
         try NoteBook(store.container).add("Buy milk", tags: ["shop"])
@@ -60,7 +60,7 @@ struct NotesTests {
         #expect(lines.map(\.tags) == [["shop"]])
     }
 
-    @Test("are finished, edited and deleted", arguments: types)
+    @Test("notes are finished, edited and deleted, and unused tags are deleted", arguments: types)
     func changing(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -69,15 +69,15 @@ struct NotesTests {
         try book.edit(2, text: "c")
         #expect(try book.list().map(\.isDone) == [true, false])
         #expect(try book.list().map(\.text) == ["a", "c"])
-        #expect(try book.tags() == [tag("a", 0), tag("b", 1), tag("x", 1)])
+        #expect(try book.tags() == [tag("a", open: 0), tag("b", open: 1), tag("x", open: 1)])
         try book.delete(2)
         #expect(try book.list().map(\.number) == [1])
         // A tag that no note has is deleted with its last note.
-        #expect(try book.tags() == [tag("a", 0), tag("x", 0)])
+        #expect(try book.tags() == [tag("a", open: 0), tag("x", open: 0)])
         #expect(throws: NoteError.self) { try book.edit(2, text: "d") }
     }
 
-    @Test("that break a rule change nothing, and the error has a remedy", arguments: types)
+    @Test("a note that breaks a rule changes nothing, and the error has a remedy", arguments: types)
     func rules(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -92,7 +92,7 @@ struct NotesTests {
         #expect(try book.tags().isEmpty)
     }
 
-    @Test("that two programs change at once keep the changes of both", arguments: types)
+    @Test("a note that two programs change at once keeps the changes of both", arguments: types)
     func merging(type: String) throws {
         let store = try TestStore(type)
         let (first, second) = (NoteBook(store.container), NoteBook(store.container))
@@ -107,7 +107,7 @@ struct NotesTests {
         #expect(lines.map(\.isDone) == [true])
     }
 
-    @Test("that two programs add at once have numbers of their own, and share a new tag", arguments: types)
+    @Test("notes that two programs add at once have different numbers and share a tag", arguments: types)
     func adding(type: String) throws {
         let store = try TestStore(type)
         let (first, second) = (NoteBook(store.container), NoteBook(store.container))
@@ -116,7 +116,7 @@ struct NotesTests {
         try second.add("b", tags: ["new"])
         try first.keep(pad)
         #expect(try second.list(tag: "new").map(\.text) == ["b", "a"])
-        #expect(try second.tags() == [tag("new", 2)])
+        #expect(try second.tags() == [tag("new", open: 2)])
 
         let other = first.context.makeChild("add")
         let note = try first.insert("c", tags: [], in: other)
@@ -132,7 +132,7 @@ struct NotesTests {
         #expect(try second.list().map(\.text) == ["b", "d"])
     }
 
-    @Test("are what they were after undo, and changed again after redo", arguments: types)
+    @Test("undo restores notes from the store, and redo changes them again", arguments: types)
     func undoing(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -143,9 +143,9 @@ struct NotesTests {
         try book.finish(1)
         try book.edit(2, text: "Call Grace")
         try book.delete(1)
-        #expect(try book.tags() == [tag("today", 1)])
+        #expect(try book.tags() == [tag("today", open: 1)])
         #expect(try book.undo() == "delete 1")
-        #expect(try book.tags() == [tag("shop", 0), tag("today", 1)])
+        #expect(try book.tags() == [tag("shop", open: 0), tag("today", open: 1)])
         #expect(try book.undo() == "edit 2")
         #expect(try book.undo() == "done 1")
         #expect(try book.list() == lines)
@@ -163,7 +163,7 @@ struct NotesTests {
         #expect(throws: NoteError.self) { try book.redo() }
     }
 
-    @Test("can be taken back after a mistake, which is not a change", arguments: types)
+    @Test("a change that fails adds no undo step", arguments: types)
     func mistakes(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -176,7 +176,7 @@ struct NotesTests {
         #expect(try book.list().map(\.text) == ["a"])
     }
 
-    @Test("keep what another program changed when a change is taken back", arguments: types)
+    @Test("undo keeps what another program changed", arguments: types)
     func undoingBesideOthers(type: String) throws {
         let store = try TestStore(type)
         let (first, second) = (NoteBook(store.container), NoteBook(store.container))
@@ -199,7 +199,7 @@ struct NotesTests {
         #expect(try second.list().map(\.text) == ["a"])
     }
 
-    @Test("change when a draft is kept, and not before", arguments: types)
+    @Test("a draft changes its note when it is kept, in one undo step", arguments: types)
     func drafts(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -224,7 +224,7 @@ struct NotesTests {
         #expect(try book.list() == [draft.line])
     }
 
-    @Test("are not changed by a draft that is discarded", arguments: types)
+    @Test("a draft that is discarded does not change its note", arguments: types)
     func discarding(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -239,7 +239,7 @@ struct NotesTests {
         #expect(try book.undo() == "add 1")
     }
 
-    @Test("have drafts that can be mended after a mistake", arguments: types)
+    @Test("a draft that cannot be kept can be corrected", arguments: types)
     func mending(type: String) throws {
         let store = try TestStore(type)
         let book = NoteBook(store.container)
@@ -265,5 +265,5 @@ struct NotesTests {
         #expect(try book.list().isEmpty)
     }
 
-    private func tag(_ name: String, _ openCount: Int) -> TagLine { TagLine(name: name, openCount: openCount) }
+    private func tag(_ name: String, open openCount: Int) -> TagLine { TagLine(name: name, openCount: openCount) }
 }

@@ -23,10 +23,10 @@ package final class BundleDirectory {
     /// - Throws: `notFound`, `permissionDenied`, `ioFailure`.
     package static func open(at path: String) throws(StoreError) -> BundleDirectory? {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
-        let descriptor = openFile(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        let descriptor = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOTDIR { return nil }
-            throw failure(errno, path)
+            throw failure(errno, path: path)
         }
         return BundleDirectory(path: path, descriptor: descriptor)
     }
@@ -34,10 +34,11 @@ package final class BundleDirectory {
     /// Opens a directory inside this one; nil when nothing of that name is there.
     package func directory(_ name: String) throws(StoreError) -> BundleDirectory? {
         try requirePlain(name)
-        let descriptor = Self.openFile(self.descriptor, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        let descriptor = Self.openFile(
+            self.descriptor, name: name, flags: O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
-            throw refusal(errno, name)
+            throw refusal(errno, name: name)
         }
         return BundleDirectory(path: "\(path)/\(name)", descriptor: descriptor)
     }
@@ -48,10 +49,10 @@ package final class BundleDirectory {
     ///   anything that is not a file.
     package func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {
         try requirePlain(name)
-        let file = Self.openFile(descriptor, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let file = Self.openFile(descriptor, name: name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard file >= 0 else {
             if errno == ENOENT { return nil }
-            throw refusal(errno, name)
+            throw refusal(errno, name: name)
         }
         defer { _ = close(file) }
         return try Self.contents(of: file, path: "\(path)/\(name)", limit: limit)
@@ -60,27 +61,27 @@ package final class BundleDirectory {
     /// Reads a whole file that is not inside a bundle.
     package static func readFile(at path: String, limit: Int) throws(StoreError) -> [UInt8] {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "The path of a model contains a NUL byte.") }
-        let file = openFile(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { throw failure(errno, path) }
+        let file = openFile(AT_FDCWD, name: path, flags: O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw failure(errno, path: path) }
         defer { _ = close(file) }
         return try contents(of: file, path: path, limit: limit)
     }
 
     /// The names of everything in the directory, sorted, without `.` and `..`.
     package func names() throws(StoreError) -> [String] {
-        let copy = Self.openFile(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0 else { throw Self.failure(errno, path) }
+        let copy = Self.openFile(descriptor, name: ".", flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard copy >= 0 else { throw Self.failure(errno, path: path) }
         guard let stream = fdopendir(copy) else {
             let code = errno
             _ = close(copy)
-            throw Self.failure(code, path)
+            throw Self.failure(code, path: path)
         }
         defer { _ = closedir(stream) }
         var names: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw Self.failure(errno, path) }
+                guard errno == 0 else { throw Self.failure(errno, path: path) }
                 return names.sorted()
             }
             // SAFETY: `d_name` is a NUL-terminated array inside the entry, which stays valid until the next readdir.
@@ -100,8 +101,8 @@ package final class BundleDirectory {
         }
     }
 
-    private func refusal(_ code: Int32, _ name: String) -> StoreError {
-        guard code == ELOOP || code == ENOTDIR else { return Self.failure(code, "\(path)/\(name)") }
+    private func refusal(_ code: Int32, name: String) -> StoreError {
+        guard code == ELOOP || code == ENOTDIR else { return Self.failure(code, path: "\(path)/\(name)") }
         return StoreError(
             .invalidModel,
             "'\(path)/\(name)' is a symbolic link or not of the expected kind; links inside a bundle are not followed.")
@@ -109,7 +110,7 @@ package final class BundleDirectory {
 
     private static func contents(of file: Int32, path: String, limit: Int) throws(StoreError) -> [UInt8] {
         var status = stat()
-        guard fstat(file, &status) == 0 else { throw failure(errno, path) }
+        guard fstat(file, &status) == 0 else { throw failure(errno, path: path) }
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw StoreError(.invalidModel, "'\(path)' is not a regular file.")
         }
@@ -124,7 +125,7 @@ package final class BundleDirectory {
                 SystemCalls.read(file, into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
             }
             if taken < 0, errno == EINTR { continue }
-            guard taken >= 0 else { throw failure(errno, path) }
+            guard taken >= 0 else { throw failure(errno, path: path) }
             if taken == 0 { break }
             count += taken
         }
@@ -135,14 +136,14 @@ package final class BundleDirectory {
         return bytes
     }
 
-    private static func openFile(_ directory: Int32, _ name: String, _ flags: Int32) -> Int32 {
+    private static func openFile(_ directory: Int32, name: String, flags: Int32) -> Int32 {
         while true {
             let descriptor = openat(directory, name, flags)
             if descriptor >= 0 || errno != EINTR { return descriptor }
         }
     }
 
-    private static func failure(_ code: Int32, _ path: String) -> StoreError {
+    private static func failure(_ code: Int32, path: String) -> StoreError {
         let reason = String(cString: strerror(code))
         switch code {
         case ENOENT: return StoreError(.notFound, "There is no file or directory '\(path)'.")

@@ -97,7 +97,7 @@ package enum CoreDataModelReader {
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         let contents = try contents(at: path, version: version)
         guard contents.isSingleFile else { return try read(xml: contents.bytes, file: contents.file) }
-        return try read(file: contents.bytes, at: contents.file, compiled)
+        return try read(file: contents.bytes, at: contents.file, compiled: compiled)
     }
 
     /// The entities whose classes Xcode generates too: those with 'Codegen' set to 'Class
@@ -172,7 +172,7 @@ package enum CoreDataModelReader {
 
     /// Reads the bytes of a model file, compiled or XML.
     private static func read(
-        file bytes: [UInt8], at path: String, _ compiled: CompiledModelReader
+        file bytes: [UInt8], at path: String, compiled: CompiledModelReader
     ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning]) {
         guard isArchive(bytes) else { return try read(xml: bytes, file: path) }
         return try compiled(bytes, path)

@@ -14,24 +14,24 @@ enum DefaultValueText {
     ///   - type: The attribute's type.
     /// - Returns: The value, and whether the whole text is one of the type; nil where no default
     ///   follows from the text.
-    static func value(_ text: String, _ type: AttributeType) -> (value: Value, isWhole: Bool)? {
+    static func value(_ text: String, type: AttributeType) -> (value: Value, isWhole: Bool)? {
         switch type {
         case .integer16, .integer32, .integer64:
             let number = integer(text)
-            guard let value = fitting(number.value, type) else { return nil }
+            guard let value = fitting(number.value, type: type) else { return nil }
             return (value, number.isWhole)
         case .boolean:
             let isWhole = XMLModelDocument.boolean(text) != nil || real(text).isWhole
             return (.bool(boolean(text)), isWhole)
         case .double, .float, .decimal:
-            if let value = XMLModelDocument.value(text, type) { return (value, true) }
+            if let value = XMLModelDocument.value(text, type: type) { return (value, true) }
             let number = String(decoding: real(text).digits, as: UTF8.self)
-            return XMLModelDocument.value(number.isEmpty ? "0" : number, type).map { ($0, false) }
-        default: return XMLModelDocument.value(text, type).map { ($0, true) }
+            return XMLModelDocument.value(number.isEmpty ? "0" : number, type: type).map { ($0, false) }
+        default: return XMLModelDocument.value(text, type: type).map { ($0, true) }
         }
     }
 
-    private static func fitting(_ number: Int64, _ type: AttributeType) -> Value? {
+    private static func fitting(_ number: Int64, type: AttributeType) -> Value? {
         switch type {
         case .integer16: Int16(exactly: number).map { .int(Int64($0)) }
         case .integer32: Int32(exactly: number).map { .int(Int64($0)) }

@@ -11,7 +11,7 @@ extension ModelDraft {
     ///
     /// Only what makes a problem go away is left out. What else is wrong stays, and building the
     /// model reports it.
-    mutating func prune(_ warnings: inout [ModelImportWarning], _ file: String) {
+    mutating func prune(_ warnings: inout [ModelImportWarning], file: String) {
         var problems = problems()
         var attempts = 0
         let propertyCount = entities.reduce(entities.count) { $0 + $1.attributes.count + $1.relationships.count }
@@ -19,7 +19,7 @@ extension ModelDraft {
 
         /// Makes a change if that lessens the problems, and returns whether it did.
         func attempt(
-            _ draft: inout ModelDraft, _ entity: String?, _ property: String?, _ what: String,
+            _ draft: inout ModelDraft, entity: String?, property: String?, what: String,
             _ change: (inout ModelDraft) -> Void
         ) -> Bool {
             guard !problems.isEmpty, attempts < limit else { return false }
@@ -31,7 +31,8 @@ extension ModelDraft {
             let reason = problems.first { !left.contains($0) }?.message ?? ""
             draft = changed
             problems = left
-            draft.warn(&warnings, file, entity, property, "\(what) is left out: \(reason)")
+            draft.warn(
+                &warnings, file: file, entity: entity, property: property, message: "\(what) is left out: \(reason)")
             return true
         }
 
@@ -41,49 +42,56 @@ extension ModelDraft {
                 let attribute = entities[number].attributes[position]
                 guard problems.contains(where: { $0.entity == name && $0.property == attribute.name }) else { continue }
                 if attribute.derivationExpression != nil {
-                    _ = attempt(&self, name, attribute.name, "its derivation") {
+                    _ = attempt(&self, entity: name, property: attribute.name, what: "its derivation") {
                         $0.entities[number].attributes[position].derivationExpression = nil
                     }
                 }
                 if !attribute.validation.isEmpty {
-                    _ = attempt(&self, name, attribute.name, "its validation") {
+                    _ = attempt(&self, entity: name, property: attribute.name, what: "its validation") {
                         $0.entities[number].attributes[position].validation = AttributeValidation()
                     }
                 }
                 if !attribute.defaultValue.isNull {
-                    _ = attempt(&self, name, attribute.name, "its default value") {
+                    _ = attempt(&self, entity: name, property: attribute.name, what: "its default value") {
                         $0.entities[number].attributes[position].defaultValue = .null
                     }
                 }
             }
             // From the end, so that positions stay right.
             for position in entities[number].fetchIndexes.indices.reversed() {
-                _ = attempt(&self, name, nil, "fetch index '\(entities[number].fetchIndexes[position].name)'") {
+                _ = attempt(
+                    &self, entity: name, property: nil,
+                    what: "fetch index '\(entities[number].fetchIndexes[position].name)'"
+                ) {
                     _ = $0.entities[number].fetchIndexes.remove(at: position)
                 }
             }
             for position in entities[number].uniquenessConstraints.indices.reversed() {
                 let names = entities[number].uniquenessConstraints[position].joined(separator: ", ")
-                _ = attempt(&self, name, nil, "uniqueness constraint (\(names))") {
+                _ = attempt(&self, entity: name, property: nil, what: "uniqueness constraint (\(names))") {
                     _ = $0.entities[number].uniquenessConstraints.remove(at: position)
                 }
             }
             for position in entities[number].fetchedProperties.indices.reversed() {
                 let property = entities[number].fetchedProperties[position].name
-                _ = attempt(&self, name, property, "the fetched property") {
+                _ = attempt(&self, entity: name, property: property, what: "the fetched property") {
                     _ = $0.entities[number].fetchedProperties.remove(at: position)
                 }
             }
         }
         for (name, members) in configurations {
             for position in members.indices.reversed() {
-                _ = attempt(&self, nil, nil, "member '\(members[position])' of configuration '\(name)'") {
+                _ = attempt(
+                    &self, entity: nil, property: nil, what: "member '\(members[position])' of configuration '\(name)'"
+                ) {
                     _ = $0.configurations[name]?.remove(at: position)
                 }
             }
         }
         for position in fetchRequestTemplates.indices.reversed() {
-            _ = attempt(&self, nil, nil, "fetch request '\(fetchRequestTemplates[position].name)'") {
+            _ = attempt(
+                &self, entity: nil, property: nil, what: "fetch request '\(fetchRequestTemplates[position].name)'"
+            ) {
                 _ = $0.fetchRequestTemplates.remove(at: position)
             }
         }

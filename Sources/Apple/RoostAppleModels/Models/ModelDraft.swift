@@ -18,9 +18,9 @@ package struct ModelDraft {
     /// - Throws: Code `invalidModel`, naming the file.
     package func build(warnings: inout [ModelImportWarning], file: String) throws(StoreError) -> ManagedObjectModel {
         var draft = self
-        draft.dropOneSidedInverses(&warnings, file)
-        draft.separateIndexes(&warnings, file)
-        draft.prune(&warnings, file)
+        draft.dropOneSidedInverses(&warnings, file: file)
+        draft.separateIndexes(&warnings, file: file)
+        draft.prune(&warnings, file: file)
         do throws(StoreError) {
             return try ManagedObjectModel(
                 entities: draft.entities, configurations: draft.configurations,
@@ -33,7 +33,7 @@ package struct ModelDraft {
 
     /// Reads relationships whose inverse is missing, or has another inverse, as relationships
     /// without one.
-    private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], _ file: String) {
+    private mutating func dropOneSidedInverses(_ warnings: inout [ModelImportWarning], file: String) {
         let entities = entities
         let names = Dictionary(
             entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -65,19 +65,19 @@ package struct ModelDraft {
                 guard pointsBack != true else { continue }
                 dropped.append((entity, position))
                 warn(
-                    &warnings, file, description.name, relationship.name,
-                    back == nil
+                    &warnings, file: file, entity: description.name, property: relationship.name,
+                    message: back == nil
                         ? "its inverse '\(inverse)' does not exist; it is read as a relationship without inverse"
                         : "its inverse '\(inverse)' does not point back; it is read as a relationship without inverse")
             }
         }
         for (entity, relationship) in dropped { self.entities[entity].relationships[relationship].inverseName = nil }
         // An inverse that was dropped on one side is dropped on the other side too.
-        if !dropped.isEmpty { dropOneSidedInverses(&warnings, file) }
+        if !dropped.isEmpty { dropOneSidedInverses(&warnings, file: file) }
     }
 
     /// Gives second indexes of one name a name of their own, and leaves out equal ones.
-    private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], _ file: String) {
+    private mutating func separateIndexes(_ warnings: inout [ModelImportWarning], file: String) {
         for entity in entities.indices {
             var kept: [FetchIndexDescription] = []
             for var index in entities[entity].fetchIndexes {
@@ -91,8 +91,8 @@ package struct ModelDraft {
                 }
                 if number > 2 {
                     warn(
-                        &warnings, file, entities[entity].name, nil,
-                        "there are several fetch indexes '\(name)'; one is read as '\(index.name)'")
+                        &warnings, file: file, entity: entities[entity].name, property: nil,
+                        message: "there are several fetch indexes '\(name)'; one is read as '\(index.name)'")
                 }
                 kept.append(index)
             }
@@ -101,8 +101,8 @@ package struct ModelDraft {
     }
 
     func warn(
-        _ warnings: inout [ModelImportWarning], _ file: String, _ entity: String?, _ property: String?,
-        _ message: String
+        _ warnings: inout [ModelImportWarning], file: String, entity: String?, property: String?,
+        message: String
     ) {
         let place = [entity, property].compactMap { $0 }.joined(separator: ".")
         warnings.append(

@@ -53,56 +53,60 @@ package struct VersionOrder {
         store: (older: String, newer: String)? = nil
     ) {
         self.init(names)
-        for (older, newer) in zip(stated, stated.dropFirst()) { add(older, before: newer, .stated) }
-        for (older, newer) in zip(self.names, self.names.dropFirst()) where Self.isNumbered(older, newer) {
-            add(older, before: newer, .numbers)
+        for (older, newer) in zip(stated, stated.dropFirst()) { add(older, before: newer, reason: .stated) }
+        for (older, newer) in zip(self.names, self.names.dropFirst()) where Self.isNumbered(older, newer: newer) {
+            add(older, before: newer, reason: .numbers)
         }
-        for (older, newer) in mappings { add(older, before: newer, .mappingModel) }
+        for (older, newer) in mappings { add(older, before: newer, reason: .mappingModel) }
         let words = Dictionary(grouping: self.names, by: Self.firstWord)
         // A model may have been renamed on the way: what is named like the current version comes last.
         if let current {
             let word = Self.firstWord(current)
             let alike = words[word] ?? []
-            add(self.names.filter { Self.firstWord($0) != word }, before: alike, .currentVersion)
+            add(self.names.filter { Self.firstWord($0) != word }, before: alike, reason: .currentVersion)
             // `Notes old` says nothing of when it was made.
             if !Self.hasNumber(current) {
-                for name in alike where !Self.hasNumber(name) { add(name, before: current, .currentVersion) }
+                for name in alike where !Self.hasNumber(name) { add(name, before: current, reason: .currentVersion) }
             }
         }
         if let store {
-            add(store.older, before: store.newer, .store)
+            add(store.older, before: store.newer, reason: .store)
             let (older, newer) = (Self.firstWord(store.older), Self.firstWord(store.newer))
-            if older != newer { add(words[older] ?? [], before: words[newer] ?? [], .store) }
+            if older != newer { add(words[older] ?? [], before: words[newer] ?? [], reason: .store) }
         }
         for word in words.keys.sorted() {
             let alike = words[word] ?? []
-            for (older, newer) in zip(alike, alike.dropFirst()) { add(older, before: newer, .names) }
+            for (older, newer) in zip(alike, alike.dropFirst()) { add(older, before: newer, reason: .names) }
         }
     }
 
     /// Notes that a version comes before another one, unless something more certain says the
     /// contrary.
-    private mutating func add(_ older: String, before newer: String, _ reason: Reason) {
+    private mutating func add(_ older: String, before newer: String, reason: Reason) {
         guard let from = names.firstIndex(of: older), let to = names.firstIndex(of: newer) else { return }
-        add(from, before: to, reason)
+        add(from, before: to, reason: reason)
     }
 
     /// Notes that all versions of a group come before all of another group.
-    private mutating func add(_ older: [String], before newer: [String], _ reason: Reason) {
+    private mutating func add(_ older: [String], before newer: [String], reason: Reason) {
         guard !older.isEmpty, !newer.isEmpty else { return }
         let boundary = later.count
         later.append([])
-        for name in newer { if let position = names.firstIndex(of: name) { add(boundary, before: position, reason) } }
-        for name in older { if let position = names.firstIndex(of: name) { add(position, before: boundary, reason) } }
+        for name in newer {
+            if let position = names.firstIndex(of: name) { add(boundary, before: position, reason: reason) }
+        }
+        for name in older {
+            if let position = names.firstIndex(of: name) { add(position, before: boundary, reason: reason) }
+        }
     }
 
-    private mutating func add(_ from: Int, before to: Int, _ reason: Reason) {
-        guard from != to, !isBefore(to, from, .unknown) else { return }
+    private mutating func add(_ from: Int, before to: Int, reason: Reason) {
+        guard from != to, !isBefore(to, to: from, reason: .unknown) else { return }
         later[from].append((to, reason))
     }
 
     /// Whether a version comes before another one for reasons that are as certain as one.
-    private func isBefore(_ from: Int, _ to: Int, _ reason: Reason) -> Bool {
+    private func isBefore(_ from: Int, to: Int, reason: Reason) -> Bool {
         var (open, seen) = ([from], Set([from]))
         while let position = open.popLast() {
             if position == to { return true }
@@ -119,7 +123,7 @@ package struct VersionOrder {
     /// For each version but the oldest: why it comes after the one before it.
     package var reasons: [Reason] {
         zip(positions, positions.dropFirst()).map { older, newer in
-            Reason.allCases.first { isBefore(older, newer, $0) } ?? .unknown
+            Reason.allCases.first { isBefore(older, to: newer, reason: $0) } ?? .unknown
         }
     }
 
@@ -138,7 +142,7 @@ package struct VersionOrder {
     }
 
     /// Whether numbers decide that a name comes after the one before it in natural order.
-    private static func isNumbered(_ older: String, _ newer: String) -> Bool {
+    private static func isNumbered(_ older: String, newer: String) -> Bool {
         guard firstWord(older) == firstWord(newer) else { return false }
         if newer.hasPrefix(older) { return hasNumber(String(newer.dropFirst(older.count))) }
         let (left, right) = (CoreDataModelReader.parts(older), CoreDataModelReader.parts(newer))

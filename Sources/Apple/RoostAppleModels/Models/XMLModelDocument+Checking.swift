@@ -5,7 +5,7 @@ extension XMLModelDocument {
     mutating func check(_ element: XMLElement, ignoring: [String], importing: [String]) {
         for attribute in element.attributes
         where !importing.contains(attribute.name) && !ignoring.contains(attribute.name) {
-            warn(element, "attribute '\(attribute.name)' is unknown; it is left out")
+            warn(element, message: "attribute '\(attribute.name)' is unknown; it is left out")
         }
     }
 
@@ -16,25 +16,27 @@ extension XMLModelDocument {
                 message: "element <\(element.name)> is unknown or incomplete here; it is left out"))
     }
 
-    mutating func warn(_ element: XMLElement, _ message: String) {
+    mutating func warn(_ element: XMLElement, message: String) {
         let name = element["name"].map { " '\($0)'" } ?? ""
         warnings.append(
             ModelImportWarning(file: file, line: element.line, element: "\(element.name)\(name)", message: message))
     }
 
-    func error(_ element: XMLElement, _ message: String) -> StoreError {
+    func error(_ element: XMLElement, message: String) -> StoreError {
         StoreError(.invalidModel, "\(file):\(element.line): \(message).")
     }
 
     func name(of element: XMLElement) throws(StoreError) -> String {
         guard let name = nonEmpty(element["name"]) else {
-            throw error(element, "element <\(element.name)> has no name")
+            throw error(element, message: "element <\(element.name)> has no name")
         }
         // At once: warnings and errors name what they are about, so a long name would cost its length again and again.
         guard name.utf8.count <= ManagedObjectModel.maximumNameByteCount else {
             throw error(
                 element,
-                "the name of element <\(element.name)> is longer than \(ManagedObjectModel.maximumNameByteCount) bytes")
+                message:
+                    "the name of element <\(element.name)> is longer than \(ManagedObjectModel.maximumNameByteCount) bytes"
+            )
         }
         return name
     }
@@ -42,15 +44,15 @@ extension XMLModelDocument {
     func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// A renaming identifier; nil where it says no more than the name.
-    func renamingIdentifier(_ element: XMLElement, _ name: String) -> String? {
+    func renamingIdentifier(_ element: XMLElement, name: String) -> String? {
         nonEmpty(element["elementID"]).flatMap { $0 == name ? nil : $0 }
     }
 
     /// A boolean attribute, written YES or NO; absent means NO.
-    mutating func flag(_ element: XMLElement, _ name: String) -> Bool {
+    mutating func flag(_ element: XMLElement, name: String) -> Bool {
         guard let text = element[name] else { return false }
         guard let value = Self.boolean(text) else {
-            warn(element, "attribute '\(name)' is neither YES nor NO; it is read as NO")
+            warn(element, message: "attribute '\(name)' is neither YES nor NO; it is read as NO")
             return false
         }
         return value

@@ -31,26 +31,26 @@ extension XMLModelDocument {
         let name = try name(of: element)
         let typeName = element["attributeType"] ?? "Undefined"
         guard let type = Self.types[typeName] else {
-            throw error(element, "attribute '\(entity).\(name)' has type '\(typeName)', which is unknown")
+            throw error(element, message: "attribute '\(entity).\(name)' has type '\(typeName)', which is unknown")
         }
-        var attribute = AttributeDescription(name, type: type, isOptional: flag(element, "optional"))
-        attribute.isTransient = flag(element, "transient")
-        attribute.allowsExternalBinaryDataStorage = flag(element, "allowsExternalBinaryDataStorage")
-        attribute.preservesValueInHistoryOnDeletion = flag(element, "preserveAfterDeletion")
-        attribute.isIndexedBySpotlight = flag(element, "spotlightIndexingEnabled")
-        attribute.allowsCloudEncryption = flag(element, "allowsCloudEncryption")
+        var attribute = AttributeDescription(name, type: type, isOptional: flag(element, name: "optional"))
+        attribute.isTransient = flag(element, name: "transient")
+        attribute.allowsExternalBinaryDataStorage = flag(element, name: "allowsExternalBinaryDataStorage")
+        attribute.preservesValueInHistoryOnDeletion = flag(element, name: "preserveAfterDeletion")
+        attribute.isIndexedBySpotlight = flag(element, name: "spotlightIndexingEnabled")
+        attribute.allowsCloudEncryption = flag(element, name: "allowsCloudEncryption")
         attribute.valueTransformerName = nonEmpty(element["valueTransformerName"])
         attribute.attributeValueClassName = nonEmpty(element["customClassName"])
-        attribute.renamingIdentifier = renamingIdentifier(element, name)
+        attribute.renamingIdentifier = renamingIdentifier(element, name: name)
         attribute.versionHashModifier = nonEmpty(element["versionHashModifier"])
         let expression = nonEmpty(element["derivationExpression"])
-        if flag(element, "derived"), expression == nil {
-            warn(element, "it is derived but has no expression; it is read as an ordinary attribute")
+        if flag(element, name: "derived"), expression == nil {
+            warn(element, message: "it is derived but has no expression; it is read as an ordinary attribute")
         }
-        if flag(element, "derived") || element["derived"] == nil { attribute.derivationExpression = expression }
+        if flag(element, name: "derived") || element["derived"] == nil { attribute.derivationExpression = expression }
         readDefault(element, into: &attribute)
         readValidation(element, into: &attribute)
-        if type == .composite { try readElements(element, into: &attribute, entity, depth) }
+        if type == .composite { try readElements(element, into: &attribute, entity: entity, depth: depth) }
         for child in element.children {
             if child.name == "userInfo" {
                 attribute.userInfo = try userInfo(child)
@@ -69,17 +69,19 @@ extension XMLModelDocument {
                 if let seconds = Double(text), seconds.isFinite {
                     attribute.defaultValue = .date(Date(timeIntervalSinceReferenceDate: seconds))
                 } else {
-                    warn(element, "defaultDateTimeInterval is not a number of seconds; there is no default")
+                    warn(element, message: "defaultDateTimeInterval is not a number of seconds; there is no default")
                 }
                 return
             }
             // Kept from when the attribute was a date.
-            warn(element, "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
+            warn(
+                element,
+                message: "defaultDateTimeInterval has no meaning for type \(attribute.type.name); it is left out")
         }
         // An editor leaves an empty default when a number or a date is deleted; only a string can be empty.
         guard let text = element["defaultValueString"], !text.isEmpty || attribute.type == .string else { return }
-        guard let (value, isWhole) = DefaultValueText.value(text, attribute.type) else {
-            warn(element, "defaultValueString cannot be read as \(attribute.type.name); there is no default")
+        guard let (value, isWhole) = DefaultValueText.value(text, type: attribute.type) else {
+            warn(element, message: "defaultValueString cannot be read as \(attribute.type.name); there is no default")
             return
         }
         attribute.defaultValue = value
@@ -90,68 +92,70 @@ extension XMLModelDocument {
             : "the number that it begins with, else 0"
         warn(
             element,
-            "defaultValueString is not written as \(attribute.type.name) is; it is read as Core Data reads it: \(rule)")
+            message:
+                "defaultValueString is not written as \(attribute.type.name) is; it is read as Core Data reads it: \(rule)"
+        )
     }
 
     private mutating func readValidation(_ element: XMLElement, into attribute: inout AttributeDescription) {
         let type = attribute.type
         if type != .string, nonEmpty(element["regularExpressionString"]) != nil {
-            warn(element, "regularExpressionString has no meaning for type \(type.name); it is left out")
+            warn(element, message: "regularExpressionString has no meaning for type \(type.name); it is left out")
         }
         switch type {
         case .string:
             attribute.validation.regularExpression = nonEmpty(element["regularExpressionString"])
-            attribute.validation.minimumLength = length(element, "minValueString")
-            attribute.validation.maximumLength = length(element, "maxValueString")
+            attribute.validation.minimumLength = length(element, name: "minValueString")
+            attribute.validation.maximumLength = length(element, name: "maxValueString")
         case .date:
-            attribute.validation.minimum = date(element, "minDateTimeInterval", legacy: "minValueString")
-            attribute.validation.maximum = date(element, "maxDateTimeInterval", legacy: "maxValueString")
+            attribute.validation.minimum = date(element, name: "minDateTimeInterval", legacy: "minValueString")
+            attribute.validation.maximum = date(element, name: "maxDateTimeInterval", legacy: "maxValueString")
         case .integer16, .integer32, .integer64, .decimal, .double, .float:
-            attribute.validation.minimum = limit(element, "minValueString", type)
-            attribute.validation.maximum = limit(element, "maxValueString", type)
+            attribute.validation.minimum = limit(element, name: "minValueString", type: type)
+            attribute.validation.maximum = limit(element, name: "maxValueString", type: type)
         default:
             for name in ["minValueString", "maxValueString", "minDateTimeInterval", "maxDateTimeInterval"]
             where nonEmpty(element[name]) != nil {
-                warn(element, "\(name) has no meaning for type \(type.name); it is left out")
+                warn(element, message: "\(name) has no meaning for type \(type.name); it is left out")
             }
         }
     }
 
-    private mutating func length(_ element: XMLElement, _ name: String) -> Int? {
+    private mutating func length(_ element: XMLElement, name: String) -> Int? {
         guard let text = nonEmpty(element[name]) else { return nil }
         guard let length = Int(text), length >= 0 else {
-            warn(element, "\(name) is no length; it is left out")
+            warn(element, message: "\(name) is no length; it is left out")
             return nil
         }
         return length
     }
 
-    private mutating func limit(_ element: XMLElement, _ name: String, _ type: AttributeType) -> Value {
+    private mutating func limit(_ element: XMLElement, name: String, type: AttributeType) -> Value {
         guard let text = nonEmpty(element[name]) else { return .null }
-        if let value = Self.value(text, type) { return value }
-        warn(element, "\(name) cannot be read as \(type.name); it is left out")
+        if let value = Self.value(text, type: type) { return value }
+        warn(element, message: "\(name) cannot be read as \(type.name); it is left out")
         return .null
     }
 
-    private mutating func date(_ element: XMLElement, _ name: String, legacy: String) -> Value {
+    private mutating func date(_ element: XMLElement, name: String, legacy: String) -> Value {
         if let text = nonEmpty(element[name]) {
             if let seconds = Double(text), seconds.isFinite {
                 return .date(Date(timeIntervalSinceReferenceDate: seconds))
             }
-            warn(element, "\(name) is no number of seconds; it is left out")
+            warn(element, message: "\(name) is no number of seconds; it is left out")
             return .null
         }
         guard let text = nonEmpty(element[legacy]) else { return .null }
         if let seconds = ISODate.monthDayYear(text) {
-            warn(element, "\(legacy) is a day without time zone; it is read as midnight UTC, month first")
+            warn(element, message: "\(legacy) is a day without time zone; it is read as midnight UTC, month first")
             return .date(Date(timeIntervalSinceReferenceDate: seconds))
         }
-        warn(element, "\(legacy) is no date like 12/31/2013; it is left out")
+        warn(element, message: "\(legacy) is no date like 12/31/2013; it is left out")
         return .null
     }
 
     /// The value that `text` stands for in an attribute of `type`; nil when it stands for none.
-    static func value(_ text: String, _ type: AttributeType) -> Value? {
+    static func value(_ text: String, type: AttributeType) -> Value? {
         switch type {
         case .integer16: return integer(text).flatMap { Int16(exactly: $0) }.map { .int(Int64($0)) }
         case .integer32: return integer(text).flatMap { Int32(exactly: $0) }.map { .int(Int64($0)) }
@@ -186,10 +190,10 @@ extension XMLModelDocument {
     /// The elements of a composite: written inside it, or those of the type it names, or of the
     /// type named like it.
     private mutating func readElements(
-        _ element: XMLElement, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
+        _ element: XMLElement, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
         guard depth < 8 else {
-            throw error(element, "composite '\(attribute.name)' is nested too deeply or contains itself")
+            throw error(element, message: "composite '\(attribute.name)' is nested too deeply or contains itself")
         }
         let inline = element.children("attribute")
         let typeName =
@@ -198,7 +202,7 @@ extension XMLModelDocument {
         let type = composites[typeName] ?? composites.first { $0.key.lowercased() == typeName.lowercased() }?.value
         let parts = inline.isEmpty ? type?.children("attribute") ?? [] : inline
         if parts.isEmpty, composites.count == 1, let only = composites.first?.value {
-            warn(element, "it does not say which composite type it has; the model's only one is taken")
+            warn(element, message: "it does not say which composite type it has; the model's only one is taken")
             for child in only.children("attribute") {
                 attribute.elements.append(try self.attribute(child, of: entity, depth: depth + 1))
             }
@@ -207,7 +211,8 @@ extension XMLModelDocument {
         guard !parts.isEmpty else {
             throw error(
                 element,
-                "composite attribute '\(entity).\(attribute.name)' has no elements, and no composite type '\(typeName)' is defined"
+                message:
+                    "composite attribute '\(entity).\(attribute.name)' has no elements, and no composite type '\(typeName)' is defined"
             )
         }
         for child in parts { attribute.elements.append(try self.attribute(child, of: entity, depth: depth + 1)) }

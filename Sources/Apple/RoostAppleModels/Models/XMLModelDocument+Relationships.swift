@@ -10,14 +10,14 @@ extension XMLModelDocument {
             ])
         let name = try name(of: element)
         guard let destination = nonEmpty(element["destinationEntity"]) ?? nonEmpty(element["inverseEntity"]) else {
-            throw error(element, "relationship '\(entity).\(name)' has no destination entity")
+            throw error(element, message: "relationship '\(entity).\(name)' has no destination entity")
         }
-        let isToMany = flag(element, "toMany")
-        var maxCount = count(element, "maxCount").flatMap { $0 == 0 ? nil : $0 }
-        let minCount = count(element, "minCount") ?? 0
+        let isToMany = flag(element, name: "toMany")
+        var maxCount = count(element, name: "maxCount").flatMap { $0 == 0 ? nil : $0 }
+        let minCount = count(element, name: "minCount") ?? 0
         if !isToMany {
             if let maxCount, maxCount > 1 {
-                warn(element, "maxCount is \(maxCount) but toMany is absent; it is read as to-one")
+                warn(element, message: "maxCount is \(maxCount) but toMany is absent; it is read as to-one")
             }
             maxCount = 1
         }
@@ -25,24 +25,24 @@ extension XMLModelDocument {
             name, destination: destination, inverse: nonEmpty(element["inverseName"]), minCount: minCount,
             maxCount: maxCount)
         if let maxCount, minCount > maxCount {
-            warn(element, "minCount is greater than maxCount; minCount is left out")
+            warn(element, message: "minCount is greater than maxCount; minCount is left out")
             relationship.minCount = 0
         }
-        relationship.isOptional = flag(element, "optional")
-        relationship.isTransient = flag(element, "transient")
-        relationship.isOrdered = flag(element, "ordered")
-        relationship.isIndexedBySpotlight = flag(element, "spotlightIndexingEnabled")
-        relationship.renamingIdentifier = renamingIdentifier(element, name)
+        relationship.isOptional = flag(element, name: "optional")
+        relationship.isTransient = flag(element, name: "transient")
+        relationship.isOrdered = flag(element, name: "ordered")
+        relationship.isIndexedBySpotlight = flag(element, name: "spotlightIndexingEnabled")
+        relationship.renamingIdentifier = renamingIdentifier(element, name: name)
         relationship.versionHashModifier = nonEmpty(element["versionHashModifier"])
         switch element["deletionRule"] ?? "Nullify" {
         case "No Action": relationship.deleteRule = .noAction
         case "Nullify": relationship.deleteRule = .nullify
         case "Cascade": relationship.deleteRule = .cascade
         case "Deny": relationship.deleteRule = .deny
-        case let other: warn(element, "deletion rule '\(other)' is unknown; it is read as Nullify")
+        case let other: warn(element, message: "deletion rule '\(other)' is unknown; it is read as Nullify")
         }
         if relationship.isOrdered, !relationship.isToMany {
-            warn(element, "a to-one relationship cannot be ordered; it is read as not ordered")
+            warn(element, message: "a to-one relationship cannot be ordered; it is read as not ordered")
             relationship.isOrdered = false
         }
         for child in element.children {
@@ -55,10 +55,10 @@ extension XMLModelDocument {
         return relationship
     }
 
-    private mutating func count(_ element: XMLElement, _ name: String) -> Int? {
+    private mutating func count(_ element: XMLElement, name: String) -> Int? {
         guard let text = nonEmpty(element[name]) else { return nil }
         guard let count = Int(text), count >= 0 else {
-            warn(element, "\(name) is no count; it is left out")
+            warn(element, message: "\(name) is no count; it is left out")
             return nil
         }
         return count
@@ -69,7 +69,7 @@ extension XMLModelDocument {
     ) throws(StoreError) -> FetchedPropertyDescription {
         check(element, ignoring: ["syncable", "transient"], importing: ["name", "optional"])
         var property = FetchedPropertyDescription(try name(of: element), entity: "")
-        property.isOptional = flag(element, "optional")
+        property.isOptional = flag(element, name: "optional")
         for child in element.children {
             switch child.name {
             case "fetchRequest":
@@ -77,14 +77,15 @@ extension XMLModelDocument {
                 property.entityName = request.entityName
                 property.predicateFormat = request.predicateFormat
                 for option in request.options.keys.sorted() {
-                    warn(child, "attribute '\(option)' of a fetched property's request is left out")
+                    warn(child, message: "attribute '\(option)' of a fetched property's request is left out")
                 }
             case "userInfo": property.userInfo = try userInfo(child)
             default: warnUnknown(child, in: "fetched property '\(entity).\(property.name)'")
             }
         }
         guard !property.entityName.isEmpty else {
-            throw error(element, "fetched property '\(entity).\(property.name)' has no fetch request with an entity")
+            throw error(
+                element, message: "fetched property '\(entity).\(property.name)' has no fetch request with an entity")
         }
         return property
     }

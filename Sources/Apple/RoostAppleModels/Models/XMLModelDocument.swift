@@ -15,7 +15,7 @@ package struct XMLModelDocument {
     /// - Throws: Code `invalidModel` where something cannot be understood at all.
     mutating func read(_ root: XMLElement) throws(StoreError) {
         guard root.name == "model" else {
-            throw error(root, "the root element is not <model>; this is not a Core Data model")
+            throw error(root, message: "the root element is not <model>; this is not a Core Data model")
         }
         check(
             root,
@@ -57,8 +57,8 @@ package struct XMLModelDocument {
         var entity = EntityDescription(try name(of: element))
         draft.lines[entity.name] = element.line
         entity.superentityName = nonEmpty(element["parentEntity"])
-        entity.isAbstract = flag(element, "isAbstract")
-        entity.renamingIdentifier = renamingIdentifier(element, entity.name)
+        entity.isAbstract = flag(element, name: "isAbstract")
+        entity.renamingIdentifier = renamingIdentifier(element, name: entity.name)
         entity.versionHashModifier = nonEmpty(element["versionHashModifier"])
         entity.coreSpotlightDisplayNameExpression = nonEmpty(element["coreSpotlightDisplayNameExpression"])
         let className = nonEmpty(element["representedClassName"])
@@ -72,7 +72,8 @@ package struct XMLModelDocument {
             case "fetchIndex": entity.fetchIndexes.append(try fetchIndex(child, of: entity.name))
             case "compoundIndexes": entity.fetchIndexes += compoundIndexes(child, of: entity.name)
             case "uniquenessConstraints":
-                entity.uniquenessConstraints += groups(child, "uniquenessConstraint", "constraint", of: entity.name)
+                entity.uniquenessConstraints += groups(
+                    child, group: "uniquenessConstraint", item: "constraint", of: entity.name)
             case "userInfo": entity.userInfo = try userInfo(child)
             default: warnUnknown(child, in: "entity '\(entity.name)'")
             }
@@ -111,12 +112,12 @@ package struct XMLModelDocument {
             switch child["type"] ?? "Binary" {
             case "Binary": part.collation = .binary
             case "RTree": part.collation = .rTree
-            case let other: warn(child, "fetch index type '\(other)' is unknown; it is read as Binary")
+            case let other: warn(child, message: "fetch index type '\(other)' is unknown; it is read as Binary")
             }
             switch child["order"] ?? "ascending" {
             case "ascending": part.isAscending = true
             case "descending": part.isAscending = false
-            case let other: warn(child, "fetch index order '\(other)' is unknown; it is read as ascending")
+            case let other: warn(child, message: "fetch index order '\(other)' is unknown; it is read as ascending")
             }
             index.elements.append(part)
         }
@@ -125,7 +126,7 @@ package struct XMLModelDocument {
 
     /// Compound indexes, the form before fetch indexes; each is named after its properties.
     private mutating func compoundIndexes(_ element: XMLElement, of entity: String) -> [FetchIndexDescription] {
-        groups(element, "compoundIndex", "index", of: entity).map { properties in
+        groups(element, group: "compoundIndex", item: "index", of: entity).map { properties in
             FetchIndexDescription(
                 properties.joined(separator: "_"), elements: properties.map { FetchIndexDescription.Element($0) })
         }
@@ -134,7 +135,7 @@ package struct XMLModelDocument {
     /// `<group><item value="…"/>…</group>`, any number of times; an item may list several values,
     /// separated by commas.
     private mutating func groups(
-        _ element: XMLElement, _ group: String, _ item: String, of entity: String
+        _ element: XMLElement, group: String, item: String, of entity: String
     ) -> [[String]] {
         check(element, ignoring: [], importing: [])
         var groups: [[String]] = []
@@ -195,7 +196,7 @@ package struct XMLModelDocument {
             }
             check(child, ignoring: [], importing: ["key", "value"])
             if entries.updateValue(child["value"] ?? child.text, forKey: key) != nil {
-                warn(child, "user info key '\(key)' occurs twice; the last one counts")
+                warn(child, message: "user info key '\(key)' occurs twice; the last one counts")
             }
         }
         return entries

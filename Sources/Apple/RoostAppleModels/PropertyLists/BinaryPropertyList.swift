@@ -44,17 +44,18 @@ package struct BinaryPropertyList {
         self.budget = budget
         // bplist00, then objects, the table of offsets, and a trailer of 32 bytes.
         guard bytes.count >= 8 + 32, bytes.starts(with: Array("bplist0".utf8)) else {
-            throw Self.damaged(file, "it is no binary property list, or cut off")
+            throw Self.damaged(file, what: "it is no binary property list, or cut off")
         }
         let trailer = bytes.count - 32
         offsetSize = Int(bytes[trailer + 6])
         referenceSize = Int(bytes[trailer + 7])
-        guard let count = Self.number(bytes, trailer + 8, 8), let top = Self.number(bytes, trailer + 16, 8),
-            let table = Self.number(bytes, trailer + 24, 8), (1...8).contains(offsetSize),
+        guard let count = Self.number(bytes, offset: trailer + 8, size: 8),
+            let top = Self.number(bytes, offset: trailer + 16, size: 8),
+            let table = Self.number(bytes, offset: trailer + 24, size: 8), (1...8).contains(offsetSize),
             (1...8).contains(referenceSize),
             count > 0, count <= bytes.count, top < count, table >= 8, table <= trailer,
             count * offsetSize <= trailer - table
-        else { throw Self.damaged(file, "its trailer makes no sense") }
+        else { throw Self.damaged(file, what: "its trailer makes no sense") }
         objectCount = count
         topObject = top
         tableOffset = table
@@ -66,9 +67,9 @@ package struct BinaryPropertyList {
     package func object(_ number: Int) throws(StoreError) -> Object {
         try budget.take(members: 1, of: file)
         guard number >= 0, number < objectCount,
-            let offset = Self.number(bytes, tableOffset + number * offsetSize, offsetSize),
+            let offset = Self.number(bytes, offset: tableOffset + number * offsetSize, size: offsetSize),
             offset >= 8, offset < tableOffset
-        else { throw Self.damaged(file, "object \(number) does not exist") }
+        else { throw Self.damaged(file, what: "object \(number) does not exist") }
         let marker = bytes[offset]
         let low = Int(marker & 0x0F)
         switch marker >> 4 {
@@ -80,46 +81,50 @@ package struct BinaryPropertyList {
             default: break
             }
         case 0x1:
-            if low <= 3, let value = signed(offset + 1, 1 << low) { return .integer(value) }
+            if low <= 3, let value = signed(offset + 1, size: 1 << low) { return .integer(value) }
             // Sixteen bytes hold numbers of 64 bits without sign.
-            if low == 4, let value = signed(offset + 9, 8) { return .integer(value) }
+            if low == 4, let value = signed(offset + 9, size: 8) { return .integer(value) }
         case 0x2:
-            if low == 2, let bits = Self.number(bytes, offset + 1, 4) {
+            if low == 2, let bits = Self.number(bytes, offset: offset + 1, size: 4) {
                 return .real(Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits))))
             }
-            if low == 3, let bits = signed(offset + 1, 8) { return .real(Double(bitPattern: UInt64(bitPattern: bits))) }
+            if low == 3, let bits = signed(offset + 1, size: 8) {
+                return .real(Double(bitPattern: UInt64(bitPattern: bits)))
+            }
         case 0x3:
-            if low == 3, let bits = signed(offset + 1, 8) { return .date(Double(bitPattern: UInt64(bitPattern: bits))) }
+            if low == 3, let bits = signed(offset + 1, size: 8) {
+                return .date(Double(bitPattern: UInt64(bitPattern: bits)))
+            }
         case 0x4:
-            let (start, count) = try length(offset, low)
-            let range = try range(start, count, 1, number)
+            let (start, count) = try length(offset, low: low)
+            let range = try range(start, count: count, width: 1, number: number)
             try budget.take(bytes: count, of: file)
             return .data(range)
         case 0x5:
-            let (start, count) = try length(offset, low)
-            let range = try range(start, count, 1, number)
+            let (start, count) = try length(offset, low: low)
+            let range = try range(start, count: count, width: 1, number: number)
             try budget.take(bytes: count, of: file)
             return .string(String(decoding: bytes[range], as: UTF8.self))
         case 0x6:
-            let (start, count) = try length(offset, low)
-            let range = try range(start, count, 2, number)
+            let (start, count) = try length(offset, low: low)
+            let range = try range(start, count: count, width: 2, number: number)
             try budget.take(bytes: range.count, of: file)
             let units = stride(from: range.lowerBound, to: range.upperBound, by: 2)
                 .map { UInt16(bytes[$0]) << 8 | UInt16(bytes[$0 + 1]) }
             return .string(String(decoding: units, as: UTF16.self))
         case 0x8:
-            if low <= 7, let value = Self.number(bytes, offset + 1, low + 1) { return .uid(value) }
+            if low <= 7, let value = Self.number(bytes, offset: offset + 1, size: low + 1) { return .uid(value) }
         case 0xA, 0xB, 0xC:
-            let (start, count) = try length(offset, low)
-            return .array(try references(start, count, number))
+            let (start, count) = try length(offset, low: low)
+            return .array(try references(start, count: count, number: number))
         case 0xD:
-            let (start, count) = try length(offset, low)
+            let (start, count) = try length(offset, low: low)
             guard count <= bytes.count / 2 else { break }
-            let members = try references(start, count * 2, number)
+            let members = try references(start, count: count * 2, number: number)
             return .dictionary((0..<count).map { (members[$0], members[count + $0]) })
         default: break
         }
-        throw Self.damaged(file, "object \(number) is of no known kind")
+        throw Self.damaged(file, what: "object \(number) is of no known kind")
     }
 
     /// The whole list as values; for lists without UIDs.
@@ -128,10 +133,10 @@ package struct BinaryPropertyList {
     ///   than 100 000 values, or has more in them than the budget allows.
     func wholeValue() throws(StoreError) -> PropertyListValue {
         var left = 100_000
-        return try value(topObject, depth: 0, &left)
+        return try value(topObject, depth: 0, left: &left)
     }
 
-    private func value(_ number: Int, depth: Int, _ left: inout Int) throws(StoreError) -> PropertyListValue {
+    private func value(_ number: Int, depth: Int, left: inout Int) throws(StoreError) -> PropertyListValue {
         left -= 1
         guard left >= 0, depth <= 32 else {
             throw StoreError(.limitExceeded, "\(file) is a property list that is too deep or too large.")
@@ -147,15 +152,15 @@ package struct BinaryPropertyList {
         case .uid(let number): return .integer(Int64(number))
         case .array(let members):
             var values: [PropertyListValue] = []
-            for member in members { values.append(try value(member, depth: depth + 1, &left)) }
+            for member in members { values.append(try value(member, depth: depth + 1, left: &left)) }
             return .array(values)
         case .dictionary(let members):
             var values: [String: PropertyListValue] = [:]
             for (key, member) in members {
                 guard case .string(let name) = try object(key) else {
-                    throw Self.damaged(file, "a dictionary has a key that is no string")
+                    throw Self.damaged(file, what: "a dictionary has a key that is no string")
                 }
-                values[name] = try value(member, depth: depth + 1, &left)
+                values[name] = try value(member, depth: depth + 1, left: &left)
             }
             return .dictionary(values)
         }
@@ -165,34 +170,35 @@ package struct BinaryPropertyList {
 
     /// The start and count of a collection, string or data, whose count follows as an integer when
     /// it is 15 or more.
-    private func length(_ offset: Int, _ low: Int) throws(StoreError) -> (start: Int, count: Int) {
+    private func length(_ offset: Int, low: Int) throws(StoreError) -> (start: Int, count: Int) {
         guard low == 0x0F else { return (offset + 1, low) }
         guard offset + 1 < tableOffset, bytes[offset + 1] >> 4 == 1, bytes[offset + 1] & 0x0F <= 3 else {
-            throw Self.damaged(file, "a count is missing")
+            throw Self.damaged(file, what: "a count is missing")
         }
         let size = 1 << Int(bytes[offset + 1] & 0x0F)
-        guard let count = Self.number(bytes, offset + 2, size), count <= bytes.count else {
-            throw Self.damaged(file, "a count is too large")
+        guard let count = Self.number(bytes, offset: offset + 2, size: size), count <= bytes.count else {
+            throw Self.damaged(file, what: "a count is too large")
         }
         return (offset + 2 + size, count)
     }
 
-    private func range(_ start: Int, _ count: Int, _ width: Int, _ number: Int) throws(StoreError) -> Range<Int> {
+    private func range(_ start: Int, count: Int, width: Int, number: Int) throws(StoreError) -> Range<Int> {
         guard start <= tableOffset, count <= (tableOffset - start) / width else {
-            throw Self.damaged(file, "object \(number) is cut off")
+            throw Self.damaged(file, what: "object \(number) is cut off")
         }
         return start..<start + count * width
     }
 
-    private func references(_ start: Int, _ count: Int, _ number: Int) throws(StoreError) -> [Int] {
-        let range = try range(start, count, referenceSize, number)
+    private func references(_ start: Int, count: Int, number: Int) throws(StoreError) -> [Int] {
+        let range = try range(start, count: count, width: referenceSize, number: number)
         try budget.take(members: count, of: file)
         var references: [Int] = []
         references.reserveCapacity(count)
         var offset = range.lowerBound
         while offset < range.upperBound {
-            guard let reference = Self.number(bytes, offset, referenceSize), reference < objectCount else {
-                throw Self.damaged(file, "object \(number) refers to an object that does not exist")
+            guard let reference = Self.number(bytes, offset: offset, size: referenceSize), reference < objectCount
+            else {
+                throw Self.damaged(file, what: "object \(number) refers to an object that does not exist")
             }
             references.append(reference)
             offset += referenceSize
@@ -201,7 +207,7 @@ package struct BinaryPropertyList {
     }
 
     /// A big-endian number without sign; nil when it is out of bounds or more than `Int.max`.
-    private static func number(_ bytes: [UInt8], _ offset: Int, _ size: Int) -> Int? {
+    private static func number(_ bytes: [UInt8], offset: Int, size: Int) -> Int? {
         guard offset >= 0, size > 0, size <= 8, offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0
         for byte in bytes[offset..<offset + size] { value = value << 8 | UInt64(byte) }
@@ -209,14 +215,14 @@ package struct BinaryPropertyList {
     }
 
     /// A big-endian integer: eight bytes have a sign, fewer have none.
-    private func signed(_ offset: Int, _ size: Int) -> Int64? {
+    private func signed(_ offset: Int, size: Int) -> Int64? {
         guard offset <= bytes.count - size else { return nil }
         var value: UInt64 = 0
         for byte in bytes[offset..<offset + size] { value = value << 8 | UInt64(byte) }
         return Int64(bitPattern: value)
     }
 
-    private static func damaged(_ file: String, _ what: String) -> StoreError {
+    private static func damaged(_ file: String, what: String) -> StoreError {
         StoreError(.corrupted, "\(file) is damaged: \(what).")
     }
 }

@@ -62,15 +62,15 @@ package struct XMLPullParser {
                 if !open.isEmpty { return .text(text) }
                 guard text.utf8.allSatisfy(Self.isSpace) else { throw error("text outside the root element") }
             } else if has("<!--") {
-                try skip(past: "-->", "comment")
+                try skip(past: "-->", what: "comment")
             } else if has("<![CDATA["), !open.isEmpty {
                 let start = offset + 9
-                try skip(past: "]]>", "CDATA section")
+                try skip(past: "]]>", what: "CDATA section")
                 return .text(String(decoding: bytes[start..<offset - 3], as: UTF8.self))
             } else if has("<!") {
                 try skipDoctype()
             } else if has("<?") {
-                try skip(past: "?>", "processing instruction")
+                try skip(past: "?>", what: "processing instruction")
             } else if has("</") {
                 return try endTag()
             } else {
@@ -158,7 +158,7 @@ package struct XMLPullParser {
             throw error("document types and entity declarations are refused; remove the <!…> declaration")
         }
         let start = offset
-        try skip(past: ">", "document type")
+        try skip(past: ">", what: "document type")
         guard !bytes[start..<offset].contains(UInt8(ascii: "[")) else {
             throw error("document types with an internal subset are refused")
         }
@@ -227,7 +227,7 @@ package struct XMLPullParser {
         return Array(String(Character(scalar)).utf8)
     }
 
-    private mutating func skip(past end: String, _ what: String) throws(StoreError) {
+    private mutating func skip(past end: String, what: String) throws(StoreError) {
         let pattern = Array(end.utf8)
         while offset + pattern.count <= bytes.count {
             if bytes[offset] == UInt8(ascii: "\n") { line += 1 }

@@ -10,21 +10,21 @@ enum XMLText {
     static func utf8(_ bytes: [UInt8], file: String) throws(StoreError) -> [UInt8] {
         let head = Array(bytes.prefix(4)) + [UInt8](repeating: 0xFF, count: 4 - min(4, bytes.count))
         if (head[0] == 0 && head[1] == 0) || (head[0] == 0xFF && head[1] == 0xFE && head[2] == 0 && head[3] == 0) {
-            throw refused("UTF-32", file)
+            throw refused("UTF-32", file: file)
         }
         let text: [UInt8]
         switch (head[0], head[1], head[2]) {
         case (0xEF, 0xBB, 0xBF): text = Array(bytes.dropFirst(3))
-        case (0xFE, 0xFF, _): text = try utf16(bytes.dropFirst(2), isBigEndian: true, file)
-        case (0xFF, 0xFE, _): text = try utf16(bytes.dropFirst(2), isBigEndian: false, file)
-        case (0, UInt8(ascii: "<"), _): return try utf16(bytes[...], isBigEndian: true, file)
-        case (UInt8(ascii: "<"), 0, _): return try utf16(bytes[...], isBigEndian: false, file)
+        case (0xFE, 0xFF, _): text = try utf16(bytes.dropFirst(2), isBigEndian: true, file: file)
+        case (0xFF, 0xFE, _): text = try utf16(bytes.dropFirst(2), isBigEndian: false, file: file)
+        case (0, UInt8(ascii: "<"), _): return try utf16(bytes[...], isBigEndian: true, file: file)
+        case (UInt8(ascii: "<"), 0, _): return try utf16(bytes[...], isBigEndian: false, file: file)
         default: text = bytes
         }
         if text.count == bytes.count, let name = declaredEncoding(text) {
             let upper = name.uppercased()
             guard upper == "UTF-8" || upper == "UTF8" || upper == "US-ASCII" || upper == "ASCII" else {
-                throw refused("'\(String(name.prefix(40)))'", file)
+                throw refused("'\(String(name.prefix(40)))'", file: file)
             }
         }
         guard String(validating: text, as: UTF8.self) != nil else {
@@ -33,12 +33,12 @@ enum XMLText {
         return text
     }
 
-    private static func refused(_ encoding: String, _ file: String) -> StoreError {
+    private static func refused(_ encoding: String, file: String) -> StoreError {
         StoreError(.invalidModel, "'\(file)' is written in encoding \(encoding), which is not read; save it as UTF-8.")
     }
 
     private static func utf16(
-        _ bytes: ArraySlice<UInt8>, isBigEndian: Bool, _ file: String
+        _ bytes: ArraySlice<UInt8>, isBigEndian: Bool, file: String
     ) throws(StoreError) -> [UInt8] {
         var units: [UInt16] = []
         units.reserveCapacity(bytes.count / 2)

@@ -22,7 +22,7 @@ struct ArchivedObject {
     func string(_ name: String) throws(StoreError) -> String? { try node(name).string }
     /// The string in the field, or else the one in a field of the object that another field refers
     /// to.
-    func string(_ name: String, or object: String, _ inner: String) throws(StoreError) -> String? {
+    func string(_ name: String, or object: String, inner: String) throws(StoreError) -> String? {
         if let text = try string(name) { return text }
         return try self.object(object)?.string(inner)
     }

@@ -19,7 +19,7 @@ extension ArchivedExpression {
     private mutating func compound(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Predicate {
         var members: [FetchRequest.Predicate] = []
         for node in try object.list("NSSubpredicates") {
-            members.append(try predicate(try Self.required(node.object, "a predicate"), depth: depth))
+            members.append(try predicate(try Self.required(node.object, what: "a predicate"), depth: depth))
         }
         switch try object.integer("NSCompoundPredicateType") {
         case 0 where members.count == 1: return .not(members[0])
@@ -32,21 +32,21 @@ extension ArchivedExpression {
     private mutating func comparison(
         _ object: ArchivedObject, depth: Int
     ) throws(StoreError) -> FetchRequest.Predicate {
-        let archived = try Self.part(object, "NSPredicateOperator", of: "a comparison")
+        let archived = try Self.part(object, field: "NSPredicateOperator", of: "a comparison")
         let modifiers: [Int64: FetchRequest.Comparison.Modifier] = [0: .direct, 1: .all, 2: .any]
         let modifier = modifiers[try archived.integer("NSModifier") ?? 0]
         return .comparison(
             FetchRequest.Comparison(
                 left: try expression(
-                    .object(try Self.part(object, "NSLeftExpression", of: "a comparison")), depth: depth),
+                    .object(try Self.part(object, field: "NSLeftExpression", of: "a comparison")), depth: depth),
                 operator: try Self.operation(archived),
                 right: try expression(
-                    .object(try Self.part(object, "NSRightExpression", of: "a comparison")), depth: depth),
-                modifier: try Self.required(modifier, "a comparison"), options: try Self.options(archived)))
+                    .object(try Self.part(object, field: "NSRightExpression", of: "a comparison")), depth: depth),
+                modifier: try Self.required(modifier, what: "a comparison"), options: try Self.options(archived)))
     }
 
     private static func operation(_ archived: ArchivedObject) throws(StoreError) -> FetchRequest.Comparison.Operator {
-        switch try required(try archived.integer("NSOperatorType"), "a comparison") {
+        switch try required(try archived.integer("NSOperatorType"), what: "a comparison") {
         case 0: return .less
         case 1: return .lessOrEqual
         case 2: return .greater

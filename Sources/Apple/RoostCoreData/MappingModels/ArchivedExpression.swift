@@ -44,31 +44,35 @@ struct ArchivedExpression {
         guard let object = node.object else { return .constant(try Self.constant(node)) }
         switch try object.className {
         case "NSSelfExpression": return .evaluatedObject
-        case "NSVariableExpression": return .variable(try Self.required(try object.string("NSVariable"), "a variable"))
+        case "NSVariableExpression":
+            return .variable(try Self.required(try object.string("NSVariable"), what: "a variable"))
         case "NSConstantValueExpression": return try constant(try object.node("NSConstantValue"), depth: depth + 1)
-        case "NSAggregateExpression": return .aggregate(try expressions(try object.list("NSCollection"), depth + 1))
+        case "NSAggregateExpression":
+            return .aggregate(try expressions(try object.list("NSCollection"), depth: depth + 1))
         case "NSKeyPathExpression": return try keyPath(object, depth: depth + 1)
         case "NSFunctionExpression": return try function(object, depth: depth + 1)
         case "NSSetExpression":
             let operations: [Int64: FetchRequest.SetOperation] = [5: .union, 6: .intersect, 7: .minus]
             let operation = try object.integer("NSExpressionType").flatMap { operations[$0] }
             return .setOperation(
-                try Self.required(operation, "an operation on sets"),
+                try Self.required(operation, what: "an operation on sets"),
                 try expression(try object.node("NSLeftExpression"), depth: depth + 1),
                 try expression(try object.node("NSRightExpression"), depth: depth + 1))
         case "NSSubqueryExpression": return try subquery(object, depth: depth + 1)
         case "NSTernaryExpression":
             return .conditional(
-                try predicate(try Self.part(object, "NSPredicate", of: "TERNARY"), depth: depth + 1),
-                try expression(.object(try Self.part(object, "NSTrueExpression", of: "TERNARY")), depth: depth + 1),
-                try expression(.object(try Self.part(object, "NSFalseExpression", of: "TERNARY")), depth: depth + 1))
+                try predicate(try Self.part(object, field: "NSPredicate", of: "TERNARY"), depth: depth + 1),
+                try expression(
+                    .object(try Self.part(object, field: "NSTrueExpression", of: "TERNARY")), depth: depth + 1),
+                try expression(
+                    .object(try Self.part(object, field: "NSFalseExpression", of: "TERNARY")), depth: depth + 1))
         case "NSFetchRequestExpression": throw Self.untranslatable("FETCH, which looks through a whole store,")
         case let name: throw Self.untranslatable("an expression of class \(name)")
         }
     }
 
     private mutating func expressions(
-        _ nodes: [KeyedArchive.Node], _ depth: Int
+        _ nodes: [KeyedArchive.Node], depth: Int
     ) throws(StoreError) -> [FetchRequest.Expression] {
         var expressions: [FetchRequest.Expression] = []
         for node in nodes { expressions.append(try expression(node, depth: depth)) }
@@ -77,32 +81,32 @@ struct ArchivedExpression {
 
     private mutating func subquery(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
         // The variable is its name, or an expression of its own.
-        let variable = try object.string("NSVariable", or: "NSVariable", "NSVariable")
+        let variable = try object.string("NSVariable", or: "NSVariable", inner: "NSVariable")
         return .subquery(
-            try expression(.object(try Self.part(object, "NSExpression", of: "SUBQUERY")), depth: depth),
-            variable: try Self.required(variable, "the variable of SUBQUERY"),
-            try predicate(try Self.part(object, "NSSubpredicate", of: "SUBQUERY"), depth: depth))
+            try expression(.object(try Self.part(object, field: "NSExpression", of: "SUBQUERY")), depth: depth),
+            variable: try Self.required(variable, what: "the variable of SUBQUERY"),
+            try predicate(try Self.part(object, field: "NSSubpredicate", of: "SUBQUERY"), depth: depth))
     }
 
     // MARK: Paths and functions
 
     private mutating func keyPath(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
         let operand = try expression(
-            .object(try Self.required(try object.object("NSOperand"), "a key path")), depth: depth)
+            .object(try Self.required(try object.object("NSOperand"), what: "a key path")), depth: depth)
         let specifier = try object.list("NSArguments").first?.object
-        let text = try Self.required(try specifier?.string("NSKeyPath"), "a key path")
-        return MappingPath.expression(from: operand, text)
+        let text = try Self.required(try specifier?.string("NSKeyPath"), what: "a key path")
+        return MappingPath.expression(from: operand, text: text)
     }
 
     private mutating func function(_ object: ArchivedObject, depth: Int) throws(StoreError) -> FetchRequest.Expression {
-        let name = try Self.required(try object.string("NSSelectorName"), "a function")
-        let target = try Self.required(try object.object("NSOperand"), "function '\(name)'")
-        let arguments = try expressions(try object.list("NSArguments"), depth)
+        let name = try Self.required(try object.string("NSSelectorName"), what: "a function")
+        let target = try Self.required(try object.object("NSOperand"), what: "function '\(name)'")
+        let arguments = try expressions(try object.list("NSArguments"), depth: depth)
         if let className = try target.string("NSConstantValueClassName") {
             guard className == "_NSPredicateUtilities" else {
                 throw Self.untranslatable("function '\(name)' of class \(className)")
             }
-            return try Self.languageFunction(name, arguments)
+            return try Self.languageFunction(name, arguments: arguments)
         }
         let operand = try expression(.object(target), depth: depth)
         switch operand {
@@ -117,13 +121,13 @@ struct ArchivedExpression {
             guard name == MappingFunction.value.rawValue || name == "valueForKeyPath:",
                 case .constant(.string(let path))? = arguments.first, arguments.count == 1, !path.isEmpty
             else { throw Self.untranslatable("function '\(name)', which the classes of a program would run,") }
-            return MappingPath.expression(from: operand, path)
+            return MappingPath.expression(from: operand, text: path)
         }
     }
 
     /// A function of the language of predicates.
     private static func languageFunction(
-        _ name: String, _ arguments: [FetchRequest.Expression]
+        _ name: String, arguments: [FetchRequest.Expression]
     ) throws(StoreError) -> FetchRequest.Expression {
         if name == "castObject:toType:", arguments.count == 2, case .constant(.string(let type)) = arguments[1],
             let type = FetchRequest.CastType(rawValue: type)
@@ -145,7 +149,7 @@ struct ArchivedExpression {
         if let object = node.object {
             let name = try object.className
             if name.hasSuffix("Array") || name.hasSuffix("Set") {
-                return .aggregate(try expressions(try object.members(), depth))
+                return .aggregate(try expressions(try object.members(), depth: depth))
             }
         }
         return .constant(try Self.constant(node))
@@ -178,11 +182,11 @@ struct ArchivedExpression {
     }
 
     /// An object that must be in a field.
-    static func part(_ object: ArchivedObject, _ field: String, of what: String) throws(StoreError) -> ArchivedObject {
-        try required(try object.object(field), what)
+    static func part(_ object: ArchivedObject, field: String, of what: String) throws(StoreError) -> ArchivedObject {
+        try required(try object.object(field), what: what)
     }
 
-    static func required<T>(_ value: T?, _ what: String) throws(StoreError) -> T {
+    static func required<T>(_ value: T?, what: String) throws(StoreError) -> T {
         guard let value else { throw StoreError(.corrupted, "\(what) in it is incomplete") }
         return value
     }
@@ -196,7 +200,7 @@ struct ArchivedExpression {
 enum MappingPath {
     /// The path `text` from the value of `operand`; the object itself is what a path without
     /// operand starts from.
-    static func expression(from operand: FetchRequest.Expression, _ text: String) -> FetchRequest.Expression {
+    static func expression(from operand: FetchRequest.Expression, text: String) -> FetchRequest.Expression {
         let names = text.split(separator: ".").map { name in operators[String(name)] ?? String(name) }
         switch operand {
         case _ where names.isEmpty: return operand
@@ -214,14 +218,14 @@ enum MappingPath {
         let names = text.split(separator: ".", maxSplits: 1)
         if names.first?.lowercased() == "self" {
             let source = FetchRequest.Expression.variable(MappingVariable.source.rawValue)
-            return names.count > 1 ? expression(from: source, String(names[1])) : source
+            return names.count > 1 ? expression(from: source, text: String(names[1])) : source
         }
         guard text.hasPrefix("$") else {
-            return expression(from: .variable(MappingVariable.source.rawValue), String(text))
+            return expression(from: .variable(MappingVariable.source.rawValue), text: String(text))
         }
         let parts = text.dropFirst().split(separator: ".", maxSplits: 1).map(String.init)
         let variable = FetchRequest.Expression.variable(parts.first ?? "")
-        return parts.count > 1 ? expression(from: variable, parts[1]) : variable
+        return parts.count > 1 ? expression(from: variable, text: parts[1]) : variable
     }
 
     /// Paths here are flat already: what is of sets or of arrays of objects is of objects.

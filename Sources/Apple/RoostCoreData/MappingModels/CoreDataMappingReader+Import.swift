@@ -35,9 +35,11 @@ struct MappingImport {
     ) throws(StoreError) -> CoreDataMappingModel {
         let root = try rootObject()
         (sourceModel, destinationModel) = (source, destination)
-        self.source = source.map { ModelOutline($0) } ?? outline(root, "sourcemodeldata", "source model")
+        self.source =
+            source.map { ModelOutline($0) } ?? outline(root, attribute: "sourcemodeldata", noun: "source model")
         self.destination =
-            destination.map { ModelOutline($0) } ?? outline(root, "destinationmodeldata", "destination model")
+            destination.map { ModelOutline($0) }
+            ?? outline(root, attribute: "destinationmodeldata", noun: "destination model")
         try collectMappings(of: root)
         var entityMappings: [EntityMapping] = []
         for (object, name) in mappings { entityMappings.append(try entityMapping(object, named: name)) }
@@ -51,12 +53,14 @@ struct MappingImport {
     /// The one mapping model of the file.
     private mutating func rootObject() throws(StoreError) -> XMLStoreObject {
         let roots = objects.values.filter { $0.type == "XDDEVMAPPINGMODEL" }.sorted { $0.line < $1.line }
-        guard let root = roots.first(where: { !references(of: $0, "entitymappings").isEmpty }) ?? roots.first else {
+        guard let root = roots.first(where: { !references(of: $0, name: "entitymappings").isEmpty }) ?? roots.first
+        else {
             throw StoreError(.invalidMappingModel, "\(file): there is no mapping model in the file.")
         }
         for other in roots where other.identifier != root.identifier {
             warn(
-                other, "mapping model", "the file has several mapping models; only the one in line \(root.line) is read"
+                other, element: "mapping model",
+                message: "the file has several mapping models; only the one in line \(root.line) is read"
             )
         }
         return root
@@ -64,7 +68,7 @@ struct MappingImport {
 
     /// Reads the copy of a model in the file; nil if it cannot be read, which matters only if no
     /// model was given.
-    private mutating func outline(_ root: XMLStoreObject, _ attribute: String, _ noun: String) -> ModelOutline? {
+    private mutating func outline(_ root: XMLStoreObject, attribute: String, noun: String) -> ModelOutline? {
         let place = "the copy of the \(noun) in '\(file)'"
         do throws(StoreError) {
             if let text = root[attribute], let bytes = Base64.bytes(text, ignoringSpaces: true) {
@@ -72,11 +76,12 @@ struct MappingImport {
                 if !outline.entities.isEmpty { return outline }
             }
         } catch {
-            warn(root, noun, error.message)
+            warn(root, element: noun, message: error.message)
         }
         warn(
-            root, noun,
-            "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models"
+            root, element: noun,
+            message:
+                "no copy of it in the file can be read; what the source has and the destination lacks is not known, give the models"
         )
         return nil
     }
@@ -84,8 +89,8 @@ struct MappingImport {
     /// Brings the linked entity mappings into their order, and gives each its name.
     private mutating func collectMappings(of root: XMLStoreObject) throws(StoreError) {
         var linked: [(object: XMLStoreObject, number: Int)] = []
-        for identifier in references(of: root, "entitymappings") {
-            let object = try object(identifier, "XDDEVENTITYMAPPING", of: root)
+        for identifier in references(of: root, name: "entitymappings") {
+            let object = try object(identifier, type: "XDDEVENTITYMAPPING", of: root)
             linked.append((object, object["mappingnumber"].flatMap { Int($0.trimmingSpaces) } ?? 0))
         }
         // Mappings of one number stay in the order of the links.
@@ -96,7 +101,7 @@ struct MappingImport {
         for (_, (object, _)) in ordered {
             let ends = [object["sourcename"], object["destinationname"]].compactMap(\.self)
             guard let end = ends.last else {
-                warn(object, "entity mapping", "it names no entity; it is left out")
+                warn(object, element: "entity mapping", message: "it names no entity; it is left out")
                 continue
             }
             var name = object["name"] ?? (ends.count == 2 ? "\(ends[0])To\(end)" : end)
@@ -109,8 +114,9 @@ struct MappingImport {
                 }
                 lastNumbers[taken] = number
                 warn(
-                    object, "entity mapping '\(taken)'",
-                    "there are several of this name; this one is called '\(name)', and '\(taken)' means the first")
+                    object, element: "entity mapping '\(taken)'",
+                    message:
+                        "there are several of this name; this one is called '\(name)', and '\(taken)' means the first")
             }
             names.insert(name)
             mappings.append((object, name))
@@ -127,7 +133,7 @@ struct MappingImport {
     ) throws(StoreError) -> EntityMapping {
         let place = "entity mapping '\(name)'"
         check(
-            object, place,
+            object, place: place,
             known: [
                 "name", "mappingtypename", "mappingnumber", "sourcename", "destinationname", "autogenerateexpression",
                 "sourcefilterpredicatestring", "sourceexpressiondata", "migrationpolicyclassname", "userinfodata",
@@ -137,27 +143,28 @@ struct MappingImport {
             name, type: .transform, from: source.map { EntityName($0) }, to: destination.map { EntityName($0) }
         )
         mapping.policyName = object["migrationpolicyclassname"]
-        mapping.userInfo = try userInfo(object, place)
+        mapping.userInfo = try userInfo(object, place: place)
         mapping.sourceVersionHash = mapping.sourceEntity.flatMap { sourceModel?.entity($0)?.versionHash }
         mapping.destinationVersionHash = mapping.destinationEntity.flatMap { destinationModel?.entity($0)?.versionHash }
-        if source != nil { mapping.sourcePredicate = try predicate(object, place) }
-        for property in try properties(object, "attributemappings", "XDDEVATTRIBUTEMAPPING") {
+        if source != nil { mapping.sourcePredicate = try predicate(object, place: place) }
+        for property in try properties(object, relationship: "attributemappings", type: "XDDEVATTRIBUTEMAPPING") {
             let place = "\(place), attribute '\(property.name)'"
             mapping.attributeMappings.append(
                 PropertyMapping(
                     property.name,
-                    expression: try attributeExpression(property.object, property.name, of: object, place),
-                    userInfo: try userInfo(property.object, place)))
-            note(property.object, property.name, of: name)
+                    expression: try attributeExpression(property.object, name: property.name, of: object, place: place),
+                    userInfo: try userInfo(property.object, place: place)))
+            note(property.object, property: property.name, of: name)
         }
-        for property in try properties(object, "relationshipmappings", "XDDEVRELATIONSHIPMAPPING") {
+        for property in try properties(object, relationship: "relationshipmappings", type: "XDDEVRELATIONSHIPMAPPING") {
             let place = "\(place), relationship '\(property.name)'"
             mapping.relationshipMappings.append(
                 PropertyMapping(
                     property.name,
-                    expression: try relationshipExpression(property.object, property.name, of: object, place),
-                    userInfo: try userInfo(property.object, place)))
-            note(property.object, property.name, of: name)
+                    expression: try relationshipExpression(
+                        property.object, name: property.name, of: object, place: place),
+                    userInfo: try userInfo(property.object, place: place)))
+            note(property.object, property: property.name, of: name)
         }
         mapping.type = type(of: mapping)
         return mapping
@@ -171,7 +178,7 @@ struct MappingImport {
         for (index, mapping) in model.entityMappings.enumerated() where mapping.type == .copy {
             let copies = mapping.relationshipMappings.allSatisfy {
                 model.isCopy($0, of: mapping, from: sourceModel, to: destinationModel)
-                    || namesOtherObjects($0, of: mapping, in: model, destinationModel)
+                    || namesOtherObjects($0, of: mapping, in: model, destinationModel: destinationModel)
             }
             guard copies else {
                 settled.entityMappings[index].type = .transform
@@ -185,7 +192,7 @@ struct MappingImport {
 
     /// Notes a property mapping whose expression, if it has one, is made here: the file has neither
     /// an expression nor a key path for it.
-    private mutating func note(_ object: XMLStoreObject, _ property: String, of mapping: String) {
+    private mutating func note(_ object: XMLStoreObject, property: String, of mapping: String) {
         guard object["valueexpressiondata"] == nil, object["sourcekeypath"] == nil, object["sourcemappingname"] == nil
         else { return }
         made[mapping, default: [:]][property] = object
@@ -215,8 +222,9 @@ struct MappingImport {
             fitting.entityMappings[index][keyPath: properties][position].valueExpression = nil
             let reason = problem.message.hasSuffix(".") ? String(problem.message.dropLast()) : problem.message
             warn(
-                object, "entity mapping '\(name)', '\(property)'",
-                "the file has no expression for it, and the expression that Xcode would make does not fit (\(reason)); it is left out, and objects get the default of the property"
+                object, element: "entity mapping '\(name)', '\(property)'",
+                message:
+                    "the file has no expression for it, and the expression that Xcode would make does not fit (\(reason)); it is left out, and objects get the default of the property"
             )
         }
         return fitting
@@ -229,7 +237,7 @@ struct MappingImport {
     /// meant as it is.
     private func namesOtherObjects(
         _ property: PropertyMapping, of mapping: EntityMapping, in model: MappingModel,
-        _ destinationModel: ManagedObjectModel
+        destinationModel: ManagedObjectModel
     ) -> Bool {
         guard
             case .registered(MappingFunction.destinationInstances.rawValue, let arguments)? = property.valueExpression,
@@ -267,11 +275,11 @@ struct MappingImport {
     /// Returns the condition for the source objects of a mapping: the text beside it, or the fetch
     /// that was written instead.
     private func predicate(
-        _ object: XMLStoreObject, _ place: String
+        _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Predicate? {
         var text = object["sourcefilterpredicatestring"]
         if let data = object["sourceexpressiondata"], object.flag("autogenerateexpression") != true {
-            text = try writtenFetch(data, of: object, place)
+            text = try writtenFetch(data, of: object, place: place)
         }
         guard let text, text.trimmingSpaces.uppercased() != "TRUEPREDICATE" else { return nil }
         do throws(StoreError) {
@@ -280,7 +288,8 @@ struct MappingImport {
             }
             return try FetchRequest.Predicate(text, for: EntityName(entity), model: sourceModel)
         } catch {
-            let message = failure(object, place, "its source filter cannot be read: \(error.message)").message
+            let message = failure(object, place: place, what: "its source filter cannot be read: \(error.message)")
+                .message
             throw error.withMessage(message, code: .invalidMappingModel)
         }
     }
@@ -289,12 +298,13 @@ struct MappingImport {
     /// `FETCH(FUNCTION($manager, "fetchRequestForSourceEntityNamed:predicateString:", "Note", "…"), …)`
     /// for the mapping's own entity; no other fetch is supported.
     private func writtenFetch(
-        _ data: String, of object: XMLStoreObject, _ place: String
+        _ data: String, of object: XMLStoreObject, place: String
     ) throws(StoreError) -> String {
         let what =
             "its source expression is not a fetch of its own entity with a predicate; write the condition as its filter"
-        guard let fetch = try archive(data, of: object, place, "its source expression")?.rootObject() else {
-            throw failure(object, place, what)
+        guard let fetch = try archive(data, of: object, place: place, what: "its source expression")?.rootObject()
+        else {
+            throw failure(object, place: place, what: what)
         }
         // The field's name differs between versions of Foundation; there is one function among the fields.
         for name in fetch.fields.keys.sorted() where name != "$class" {
@@ -308,7 +318,7 @@ struct MappingImport {
             guard constants.count == 2, constants[0] == object["sourcename"] else { break }
             return constants[1]
         }
-        throw failure(object, place, what)
+        throw failure(object, place: place, what: what)
     }
 
     // MARK: Property mappings
@@ -316,21 +326,23 @@ struct MappingImport {
     /// The objects of a mapping's property mappings, in the order of the links, with the names of
     /// their properties.
     private mutating func properties(
-        _ mapping: XMLStoreObject, _ relationship: String, _ type: String
+        _ mapping: XMLStoreObject, relationship: String, type: String
     ) throws(StoreError) -> [(object: XMLStoreObject, name: String)] {
         var properties: [(object: XMLStoreObject, name: String)] = []
-        for identifier in references(of: mapping, relationship) {
-            let object = try object(identifier, type, of: mapping)
+        for identifier in references(of: mapping, name: relationship) {
+            let object = try object(identifier, type: type, of: mapping)
             guard let name = object["name"] else {
-                warn(object, "property mapping", "it names no property; it is left out")
+                warn(object, element: "property mapping", message: "it names no property; it is left out")
                 continue
             }
             guard !properties.contains(where: { $0.name == name }) else {
-                warn(object, "property mapping '\(name)'", "the entity mapping has another one for it, which counts")
+                warn(
+                    object, element: "property mapping '\(name)'",
+                    message: "the entity mapping has another one for it, which counts")
                 continue
             }
             check(
-                object, "property mapping '\(name)'",
+                object, place: "property mapping '\(name)'",
                 known: [
                     "name", "autogenerateexpression", "valueexpressiondata", "sourcekeypath", "sourcemappingname",
                     "userinfodata",
@@ -341,9 +353,9 @@ struct MappingImport {
     }
 
     private func attributeExpression(
-        _ object: XMLStoreObject, _ name: String, of mapping: XMLStoreObject, _ place: String
+        _ object: XMLStoreObject, name: String, of mapping: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
-        if let written = try writtenExpression(object, place) { return written }
+        if let written = try writtenExpression(object, place: place) { return written }
         guard let entity = mapping["sourcename"], !object.blankAttributes.contains("sourcekeypath") else { return nil }
         if let path = object["sourcekeypath"] { return MappingPath.expression(path) }
         guard object.flag("autogenerateexpression") != false else { return nil }
@@ -352,14 +364,16 @@ struct MappingImport {
     }
 
     private mutating func relationshipExpression(
-        _ object: XMLStoreObject, _ name: String, of mapping: XMLStoreObject, _ place: String
+        _ object: XMLStoreObject, name: String, of mapping: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
-        if let written = try writtenExpression(object, place) { return written }
+        if let written = try writtenExpression(object, place: place) { return written }
         guard let entity = mapping["sourcename"] else { return nil }
         // Who cleared the key path wants no expression.
         guard !object.blankAttributes.contains("sourcekeypath") else {
             if object["sourcemappingname"] != nil {
-                warn(object, place, "it names an entity mapping, and its key path is empty; it stays empty")
+                warn(
+                    object, element: place,
+                    message: "it names an entity mapping, and its key path is empty; it stays empty")
             }
             return nil
         }
@@ -370,8 +384,9 @@ struct MappingImport {
         guard path != nil || source?.hasRelationship(name, of: entity) ?? true else {
             if object["sourcemappingname"] != nil {
                 warn(
-                    object, place,
-                    "it names an entity mapping, but no key path, and the source has no such relationship; it stays empty"
+                    object, element: place,
+                    message:
+                        "it names an entity mapping, but no key path, and the source has no such relationship; it stays empty"
                 )
             }
             return nil
@@ -380,7 +395,7 @@ struct MappingImport {
         if let made = object["sourcemappingname"] {
             guard mappings.contains(where: { $0.name == made }) else {
                 let hint = nearestName(to: made, among: mappings.map(\.name)).map { "; did you mean '\($0)'?" } ?? "."
-                throw failure(object, place, "there is no entity mapping '\(made)'\(hint)")
+                throw failure(object, place: place, what: "there is no entity mapping '\(made)'\(hint)")
             }
             return .destinationInstances(ofEntityMapping: made, from: instances)
         }
@@ -389,7 +404,7 @@ struct MappingImport {
             ?? source?.destination(of: path ?? name, of: entity)
         guard let end else {
             guard path == nil else {
-                throw failure(object, place, "it is not known which entity it leads to; give the models")
+                throw failure(object, place: place, what: "it is not known which entity it leads to; give the models")
             }
             return .relatedInstances(ofSourceRelationship: name)
         }
@@ -399,13 +414,14 @@ struct MappingImport {
         }
         if path == nil, !inherited.isEmpty {
             warn(
-                object, place,
-                "'\(end)' has subentities with mappings of their own; the relationship gets what any of the mappings made"
+                object, element: place,
+                message:
+                    "'\(end)' has subentities with mappings of their own; the relationship gets what any of the mappings made"
             )
             return .relatedInstances(ofSourceRelationship: name)
         }
         guard let first = exact.first else {
-            warn(object, place, "no entity mapping makes objects of '\(end)'; it stays empty")
+            warn(object, element: place, message: "no entity mapping makes objects of '\(end)'; it stays empty")
             return nil
         }
         return .destinationInstances(ofEntityMapping: first.name, from: instances)
@@ -413,45 +429,46 @@ struct MappingImport {
 
     /// The expression that is written in the file; it counts whatever else is there.
     private func writtenExpression(
-        _ object: XMLStoreObject, _ place: String
+        _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> FetchRequest.Expression? {
         guard let data = object["valueexpressiondata"],
-            let archive = try archive(data, of: object, place, "its value expression")
+            let archive = try archive(data, of: object, place: place, what: "its value expression")
         else { return nil }
         do throws(StoreError) {
             return try ArchivedExpression.expression(in: archive)
         } catch {
             throw error.withMessage(
-                failure(object, place, "its value expression cannot be read: \(error.message)").message)
+                failure(object, place: place, what: "its value expression cannot be read: \(error.message)").message)
         }
     }
 
     // MARK: Archives and links
 
     private func archive(
-        _ text: String, of object: XMLStoreObject, _ place: String, _ what: String
+        _ text: String, of object: XMLStoreObject, place: String, what: String
     ) throws(StoreError) -> KeyedArchive? {
         guard let bytes = Base64.bytes(text, ignoringSpaces: true) else {
-            throw failure(object, place, "\(what) is no base64 text")
+            throw failure(object, place: place, what: "\(what) is no base64 text")
         }
         if bytes.isEmpty { return nil }
         do throws(StoreError) {
             return try KeyedArchive(bytes, file: what, budget: budget)
         } catch {
-            throw error.withMessage(failure(object, place, error.message).message)
+            throw error.withMessage(failure(object, place: place, what: error.message).message)
         }
     }
 
     private mutating func userInfo(
-        _ object: XMLStoreObject, _ place: String
+        _ object: XMLStoreObject, place: String
     ) throws(StoreError) -> [String: String] {
-        guard let data = object["userinfodata"], let archive = try archive(data, of: object, place, "its user info")
+        guard let data = object["userinfodata"],
+            let archive = try archive(data, of: object, place: place, what: "its user info")
         else { return [:] }
         let pairs: [(key: String, value: KeyedArchive.Node)]
         do throws(StoreError) {
             pairs = try archive.rootObject().pairs()
         } catch {
-            throw error.withMessage(failure(object, place, error.message).message)
+            throw error.withMessage(failure(object, place: place, what: error.message).message)
         }
         var entries: [String: String] = [:]
         for (key, value) in pairs {
@@ -460,17 +477,18 @@ struct MappingImport {
             case .integer(let number): entries[key] = String(number)
             case .real(let number): entries[key] = String(number)
             case .boolean(let flag): entries[key] = flag ? "1" : "0"
-            default: warn(object, place, "user info '\(key)' is neither text nor a number; it is left out")
+            default:
+                warn(object, element: place, message: "user info '\(key)' is neither text nor a number; it is left out")
             }
         }
         return entries
     }
 
-    private func references(of object: XMLStoreObject, _ name: String) -> [String] { object.references[name] ?? [] }
+    private func references(of object: XMLStoreObject, name: String) -> [String] { object.references[name] ?? [] }
 
     /// Returns the object that a link refers to.
     private func object(
-        _ identifier: String, _ type: String, of owner: XMLStoreObject
+        _ identifier: String, type: String, of owner: XMLStoreObject
     ) throws(StoreError) -> XMLStoreObject {
         guard let object = objects[identifier], object.type == type else {
             throw StoreError(
@@ -489,23 +507,25 @@ struct MappingImport {
         let orphans = objects.values.filter { $0.type == "XDDEVENTITYMAPPING" && !counted.contains($0.identifier) }
         for orphan in orphans.sorted(by: { $0.line < $1.line }) {
             let names = [orphan["sourcename"], orphan["destinationname"]].compactMap(\.self).joined(separator: " to ")
-            warn(orphan, "entity mapping of \(names)", "the mapping model does not link to it; it is left out")
+            warn(
+                orphan, element: "entity mapping of \(names)",
+                message: "the mapping model does not link to it; it is left out")
         }
     }
 
     /// Warns of every attribute that is not known.
-    private mutating func check(_ object: XMLStoreObject, _ place: String, known: Set<String>) {
+    private mutating func check(_ object: XMLStoreObject, place: String, known: Set<String>) {
         for name in object.attributes.keys.sorted() where !known.contains(name) {
-            warn(object, place, "attribute '\(name)' is unknown; it is left out")
+            warn(object, element: place, message: "attribute '\(name)' is unknown; it is left out")
         }
     }
 
-    private mutating func warn(_ object: XMLStoreObject, _ element: String, _ message: String) {
+    private mutating func warn(_ object: XMLStoreObject, element: String, message: String) {
         warnings.append(ModelImportWarning(file: file, line: object.line, element: element, message: message))
     }
 
     private func failure(
-        _ object: XMLStoreObject, _ place: String, _ what: String
+        _ object: XMLStoreObject, place: String, what: String
     ) -> StoreError {
         let end = what.hasSuffix(".") || what.hasSuffix("?") ? "" : "."
         return StoreError(.invalidMappingModel, "\(file):\(object.line): \(place): \(what)\(end)")

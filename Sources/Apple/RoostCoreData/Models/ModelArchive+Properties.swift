@@ -22,20 +22,23 @@ extension ModelArchive {
         let name = try self.name(try object.string("NSPropertyName") ?? key, of: "a property of '\(entity.name)'")
         let className = try object.className
         switch className {
-        case "NSRelationshipDescription": entity.relationships.append(try relationship(object, name, entity.name))
+        case "NSRelationshipDescription":
+            entity.relationships.append(try relationship(object, name: name, entity: entity.name))
         case "NSFetchedPropertyDescription":
-            entity.fetchedProperties.append(try fetchedProperty(object, name, entity.name))
+            entity.fetchedProperties.append(try fetchedProperty(object, name: name, entity: entity.name))
         case "NSAttributeDescription", "NSDerivedAttributeDescription", "NSCompositeAttributeDescription":
-            entity.attributes.append(try attribute(object, name, entity.name, depth: 0))
+            entity.attributes.append(try attribute(object, name: name, entity: entity.name, depth: 0))
         default:
-            warn("property '\(entity.name).\(name)'", "properties of class \(className) are not read; it is left out")
+            warn(
+                "property '\(entity.name).\(name)'",
+                message: "properties of class \(className) are not read; it is left out")
         }
     }
 
     // MARK: Attributes
 
     private mutating func attribute(
-        _ object: ArchivedObject, _ name: String, _ entity: String, depth: Int
+        _ object: ArchivedObject, name: String, entity: String, depth: Int
     ) throws(StoreError) -> AttributeDescription {
         let place = "attribute '\(entity).\(name)'"
         let number = try object.integer("NSAttributeType") ?? 0
@@ -44,7 +47,7 @@ extension ModelArchive {
         }
         var attribute = AttributeDescription(name, type: type, isOptional: try object.flag("NSIsOptional"))
         attribute.isTransient = try object.flag("NSIsTransient")
-        attribute.renamingIdentifier = try renamingIdentifier(object, name)
+        attribute.renamingIdentifier = try renamingIdentifier(object, name: name)
         attribute.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         attribute.userInfo = try userInfo(object)
         attribute.valueTransformerName = try object.string("NSValueTransformerName").flatMap { $0.isEmpty ? nil : $0 }
@@ -63,19 +66,19 @@ extension ModelArchive {
         if let expression = try object.object("NSDerivationExpression") {
             attribute.derivationExpression = try PredicateText.expression(expression)
             if attribute.derivationExpression == nil {
-                warn(place, "its derivation has no text form; it is read as an ordinary attribute")
+                warn(place, message: "its derivation has no text form; it is read as an ordinary attribute")
             }
         }
         let node = try object.node("NSDefaultValue")
-        if let value = try value(node, type) {
+        if let value = try value(node, type: type) {
             attribute.defaultValue = value
         } else if !node.isNull {
-            warn(place, "its default value is of a class that is not read; there is no default")
+            warn(place, message: "its default value is of a class that is not read; there is no default")
         }
-        if type == .composite { try readElements(object, into: &attribute, entity, depth) }
-        try readValidation(object, into: &attribute, place)
+        if type == .composite { try readElements(object, into: &attribute, entity: entity, depth: depth) }
+        try readValidation(object, into: &attribute, place: place)
         warnUnknown(
-            object, place,
+            object, element: place,
             known: Self.common.union([
                 "NSAttributeType", "NSAttributeValueClassName", "NSDefaultValue", "NSValueTransformerName",
                 "NSFlagsKey",
@@ -88,7 +91,7 @@ extension ModelArchive {
 
     /// The elements of a composite, in whichever field of the archive they are.
     private mutating func readElements(
-        _ object: ArchivedObject, into attribute: inout AttributeDescription, _ entity: String, _ depth: Int
+        _ object: ArchivedObject, into attribute: inout AttributeDescription, entity: String, depth: Int
     ) throws(StoreError) {
         guard depth < 8 else {
             throw StoreError(
@@ -100,13 +103,14 @@ extension ModelArchive {
                     let name = try element.string("NSPropertyName")
                 else { continue }
                 let elementName = try self.name(name, of: "an element of '\(entity).\(attribute.name)'")
-                attribute.elements.append(try self.attribute(element, elementName, entity, depth: depth + 1))
+                attribute.elements.append(
+                    try self.attribute(element, name: elementName, entity: entity, depth: depth + 1))
             }
         }
     }
 
     /// The default value; nil when it is absent or of a class that no attribute of this type has.
-    func value(_ node: KeyedArchive.Node, _ type: AttributeType) throws(StoreError) -> Value? {
+    func value(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
         switch (type, node) {
         case (_, .null): return nil
         case (.boolean, _): return node.integer.map { .bool($0 != 0) }
@@ -160,15 +164,17 @@ extension ModelArchive {
     // MARK: Relationships and fetched properties
 
     private mutating func relationship(
-        _ object: ArchivedObject, _ name: String, _ entity: String
+        _ object: ArchivedObject, name: String, entity: String
     ) throws(StoreError) -> RelationshipDescription {
         let place = "relationship '\(entity).\(name)'"
-        let destination = try object.string("_NSDestinationEntityName", or: "NSDestinationEntity", "NSEntityName")
+        let destination = try object.string(
+            "_NSDestinationEntityName", or: "NSDestinationEntity", inner: "NSEntityName")
         guard let destination else { throw StoreError(.invalidModel, "In '\(file)', \(place) has no destination.") }
         // 0 and −1 both mean no limit.
         let maxCount = try object.integer("NSMaxCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil }
         let minCount = try object.integer("NSMinCount").flatMap { $0 > 0 ? Int(exactly: $0) : nil } ?? 0
-        let inverse = try object.string("_NSInverseRelationshipName", or: "NSInverseRelationship", "NSPropertyName")
+        let inverse = try object.string(
+            "_NSInverseRelationshipName", or: "NSInverseRelationship", inner: "NSPropertyName")
         var relationship = RelationshipDescription(
             name, destination: destination, inverse: inverse, minCount: minCount, maxCount: maxCount)
         relationship.isOptional = try object.flag("NSIsOptional")
@@ -176,7 +182,7 @@ extension ModelArchive {
         let isOrdered = try object.flag("NSIsOrdered")
         relationship.isOrdered = relationship.isToMany && isOrdered
         relationship.isIndexedBySpotlight = try Self.isIndexedBySpotlight(object)
-        relationship.renamingIdentifier = try renamingIdentifier(object, name)
+        relationship.renamingIdentifier = try renamingIdentifier(object, name: name)
         relationship.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         relationship.userInfo = try userInfo(object)
         switch try object.integer("NSDeleteRule") ?? 1 {
@@ -184,10 +190,10 @@ extension ModelArchive {
         case 1: relationship.deleteRule = .nullify
         case 2: relationship.deleteRule = .cascade
         case 3: relationship.deleteRule = .deny
-        case let other: warn(place, "delete rule \(other) is unknown; it is read as nullify")
+        case let other: warn(place, message: "delete rule \(other) is unknown; it is read as nullify")
         }
         warnUnknown(
-            object, place,
+            object, element: place,
             known: Self.common.union([
                 "NSDestinationEntity", "_NSDestinationEntityName", "NSInverseRelationship",
                 "_NSInverseRelationshipName",
@@ -197,7 +203,7 @@ extension ModelArchive {
     }
 
     private mutating func fetchedProperty(
-        _ object: ArchivedObject, _ name: String, _ entity: String
+        _ object: ArchivedObject, name: String, entity: String
     ) throws(StoreError) -> FetchedPropertyDescription {
         let request = try object.object("NSFetchRequest")
         var target = try object.string("_NSFetchRequestEntityName")
@@ -208,22 +214,22 @@ extension ModelArchive {
         if let predicate = try request?.object("NSPredicate") {
             property.predicateFormat = try PredicateText.predicate(predicate)
             if property.predicateFormat == nil {
-                warn("fetched property '\(entity).\(name)'", "its predicate has no text form; it is left out")
+                warn("fetched property '\(entity).\(name)'", message: "its predicate has no text form; it is left out")
             }
         }
         if try request?.list("NSSortDescriptors").isEmpty == false {
-            warn("fetched property '\(entity).\(name)'", "the order of its request is left out")
+            warn("fetched property '\(entity).\(name)'", message: "the order of its request is left out")
         }
         return property
     }
 
     mutating func template(_ object: ArchivedObject, named name: String) throws(StoreError) -> FetchRequestTemplate {
-        let entity = try object.string("NSEntityName", or: "NSEntity", "NSEntityName") ?? ""
+        let entity = try object.string("NSEntityName", or: "NSEntity", inner: "NSEntityName") ?? ""
         var template = FetchRequestTemplate(name, entity: entity)
         if let predicate = try object.object("NSPredicate") {
             template.predicateFormat = try PredicateText.predicate(predicate)
             if template.predicateFormat == nil {
-                warn("fetch request '\(name)'", "its predicate has no text form; it is left out")
+                warn("fetch request '\(name)'", message: "its predicate has no text form; it is left out")
             }
         }
         for (field, option) in [

@@ -8,12 +8,12 @@ extension ModelArchive {
     /// The editor writes `SELF >= m`, `SELF <= m`, `length >= n`, `length <= n` and
     /// `SELF MATCHES pattern`.
     mutating func readValidation(
-        _ object: ArchivedObject, into attribute: inout AttributeDescription, _ place: String
+        _ object: ArchivedObject, into attribute: inout AttributeDescription, place: String
     ) throws(StoreError) {
         for node in try object.list("NSValidationPredicates") {
             guard let predicate = node.object else { continue }
             if try !read(predicate, into: &attribute) {
-                warn(place, "a validation predicate is none of the limits a model has; it is left out")
+                warn(place, message: "a validation predicate is none of the limits a model has; it is left out")
             }
         }
     }
@@ -50,19 +50,19 @@ extension ModelArchive {
             guard let length = constant.integer.flatMap({ Int(exactly: $0) }) else { return false }
             attribute.validation.maximumLength = length
         case ("SELF", 3):
-            guard let limit = try limit(constant, attribute.type) else { return false }
+            guard let limit = try limit(constant, type: attribute.type) else { return false }
             attribute.validation.minimum = limit
         case ("SELF", 1):
-            guard let limit = try limit(constant, attribute.type) else { return false }
+            guard let limit = try limit(constant, type: attribute.type) else { return false }
             attribute.validation.maximum = limit
         default: return false
         }
         return true
     }
 
-    private func limit(_ node: KeyedArchive.Node, _ type: AttributeType) throws(StoreError) -> Value? {
+    private func limit(_ node: KeyedArchive.Node, type: AttributeType) throws(StoreError) -> Value? {
         switch type {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .date: try value(node, type)
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .date: try value(node, type: type)
         default: nil
         }
     }

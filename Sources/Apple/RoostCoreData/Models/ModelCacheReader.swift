@@ -77,7 +77,7 @@ struct ModelArchive {
             draft.fetchRequestTemplates.append(try template(request, named: name))
         }
         warnUnknown(
-            root, "model",
+            root, element: "model",
             known: [
                 "NSEntities", "NSVersionIdentifiers", "NSConfigurations", "NSFetchRequestTemplates",
                 "NSLocalizationDictionary",
@@ -92,7 +92,7 @@ struct ModelArchive {
         entity.isAbstract = try object.flag("NSIsAbstract")
         let className = try object.string("NSClassNameForEntity")
         entity.managedObjectClassName = className == "NSManagedObject" ? nil : className
-        entity.renamingIdentifier = try renamingIdentifier(object, name)
+        entity.renamingIdentifier = try renamingIdentifier(object, name: name)
         entity.versionHashModifier = try object.string("NSVersionHashModifier").flatMap { $0.isEmpty ? nil : $0 }
         entity.userInfo = try userInfo(object)
         // An archive repeats inherited properties in every subentity, so that they are told apart by the superentity's names.
@@ -112,7 +112,7 @@ struct ModelArchive {
         }
         try readIndexes(object, inherited: superentity, into: &entity)
         warnUnknown(
-            object, "entity '\(name)'",
+            object, element: "entity '\(name)'",
             known: [
                 "NSEntityName", "NSClassNameForEntity", "NSProperties", "NSSubentities", "NSSuperentity",
                 "NSIsAbstract",
@@ -153,7 +153,7 @@ struct ModelArchive {
         if let predicate = try object.object("NSPartialIndexPredicate") {
             index.partialIndexPredicateFormat = try PredicateText.predicate(predicate)
             if index.partialIndexPredicateFormat == nil {
-                warn("fetch index '\(entity).\(index.name)'", "its predicate has no text form; it is left out")
+                warn("fetch index '\(entity).\(index.name)'", message: "its predicate has no text form; it is left out")
             }
         }
         for node in try object.list("NSIndexElements") {
@@ -166,7 +166,7 @@ struct ModelArchive {
                 if part.expression == nil {
                     warn(
                         "fetch index '\(entity).\(index.name)'",
-                        "an expression has no text form; its name is kept in its place")
+                        message: "an expression has no text form; its name is kept in its place")
                     part.expression = part.property
                 }
             }
@@ -198,17 +198,17 @@ struct ModelArchive {
 
     /// A renaming identifier; nil where it says no more than the name, as the archive always has
     /// one.
-    func renamingIdentifier(_ object: ArchivedObject, _ name: String) throws(StoreError) -> String? {
+    func renamingIdentifier(_ object: ArchivedObject, name: String) throws(StoreError) -> String? {
         try object.string("NSRenamingIdentifier").flatMap { $0 == name || $0.isEmpty ? nil : $0 }
     }
 
-    mutating func warn(_ element: String, _ message: String) {
+    mutating func warn(_ element: String, message: String) {
         warnings.append(ModelImportWarning(file: file, line: nil, element: element, message: message))
     }
 
-    mutating func warnUnknown(_ object: ArchivedObject, _ element: String, known: Set<String>) {
+    mutating func warnUnknown(_ object: ArchivedObject, element: String, known: Set<String>) {
         for name in object.fields.keys.sorted() where !known.contains(name) && name != "$class" {
-            warn(element, "archived field '\(name)' is unknown; it is left out")
+            warn(element, message: "archived field '\(name)' is unknown; it is left out")
         }
     }
 }

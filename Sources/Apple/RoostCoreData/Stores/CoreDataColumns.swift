@@ -46,7 +46,7 @@ internal import RoostForeignSQLite
                         let owner = Owner(entity: number, property: path)
                         // A composite's columns are looked up under each of their possible names; the first that exists counts.
                         guard let base = bases.first(where: { !tables.candidates($0, in: table).isEmpty }) else {
-                            throw missing(owner, bases, table)
+                            throw missing(owner, bases: bases, table: table)
                         }
                         groups[base, default: []].append(owner)
                         types[owner] = type
@@ -60,18 +60,18 @@ internal import RoostForeignSQLite
                 }
             }
             for (base, owners) in groups.sorted(by: { $0.key < $1.key }) {
-                try assign(base, owners, types, table)
+                try assign(base, owners: owners, types: types, table: table)
             }
         }
 
         private mutating func assign(
-            _ base: String, _ owners: [Owner], _ types: [Owner: String], _ table: String
+            _ base: String, owners: [Owner], types: [Owner: String], table: String
         ) throws(StoreError) {
             let candidates = tables.candidates(base, in: table)
             if owners.count == 1 {
                 // The plain name, if it is there; a column with digits belongs to another property then.
                 guard let column = candidates.first(where: { $0.name.uppercased() == base }) ?? candidates.first else {
-                    throw missing(owners[0], [base], table)
+                    throw missing(owners[0], bases: [base], table: table)
                 }
                 columns[owners[0]] = column.name
                 return
@@ -83,7 +83,7 @@ internal import RoostForeignSQLite
             for owner in ordered {
                 let fitting = candidates.filter { $0.declaredType == types[owner] }
                 let choices = (fitting.isEmpty ? candidates : fitting).map(\.name)
-                guard !choices.isEmpty else { throw missing(owner, [base], table) }
+                guard !choices.isEmpty else { throw missing(owner, bases: [base], table: table) }
                 if choices.count == 1 {
                     columns[owner] = choices[0]
                     taken.insert(choices[0])
@@ -122,7 +122,7 @@ internal import RoostForeignSQLite
 
         private func fileNumber(_ entity: Int) -> Int64 { fileNumbers[entity] }
 
-        private func missing(_ owner: Owner, _ bases: [String], _ table: String) -> StoreError {
+        private func missing(_ owner: Owner, bases: [String], table: String) -> StoreError {
             StoreError(
                 .modelMismatch,
                 "Table \(table) of '\(database.path)' has no column \(bases.joined(separator: " or ")) for '\(model.entities[owner.entity].name).\(owner.property)': the model is not the one the store was made with; give that one."

@@ -8,7 +8,7 @@ internal import RoostForeignSQLite
         private let reader: CoreDataRowReader
         private var statement: ForeignStatement?
 
-        init(_ snapshot: CoreDataSnapshot, _ reader: CoreDataRowReader, _ statement: ForeignStatement) {
+        init(_ snapshot: CoreDataSnapshot, reader: CoreDataRowReader, statement: ForeignStatement) {
             self.snapshot = snapshot
             self.reader = reader
             self.statement = statement
@@ -38,7 +38,7 @@ internal import RoostForeignSQLite
         /// Readers and statements by root entity number.
         private var lookups: [Int: (reader: CoreDataRowReader, statement: ForeignStatement)] = [:]
 
-        init(_ snapshot: CoreDataSnapshot, _ ids: [ObjectID]) {
+        init(_ snapshot: CoreDataSnapshot, ids: [ObjectID]) {
             self.snapshot = snapshot
             self.ids = ids
             super.init(model: snapshot.model)
@@ -84,8 +84,8 @@ internal import RoostForeignSQLite
         /// Reads links from a statement that gives source, target, place and place in the inverse,
         /// seen from `relationship`.
         init(
-            _ snapshot: CoreDataSnapshot, _ relationship: ManagedObjectModel.Relationship,
-            _ statement: ForeignStatement?
+            _ snapshot: CoreDataSnapshot, relationship: ManagedObjectModel.Relationship,
+            statement: ForeignStatement?
         ) {
             self.snapshot = snapshot
             self.statement = statement

@@ -26,16 +26,16 @@ internal import RoostForeignSQLite
         ///
         /// - Throws: Code `modelMismatch` when there is neither a table nor a column for it.
         mutating func links(
-            of relationship: ManagedObjectModel.Relationship, _ database: ForeignDatabase
+            of relationship: ManagedObjectModel.Relationship, database: ForeignDatabase
         ) throws(StoreError) -> CoreDataSchema.Links {
             let source = tableNames[model.entities[relationship.source].root]
             let target = tableNames[model.entities[relationship.destination].root]
-            guard let source, let target else { throw missing(relationship, database) }
+            guard let source, let target else { throw missing(relationship, database: database) }
             let query: String
             if let inverse = relationship.inverse {
-                query = try joinQuery(relationship, model.relationships[inverse], database)
+                query = try joinQuery(relationship, inverse: model.relationships[inverse], database: database)
             } else {
-                query = try keyQuery(relationship, target, database)
+                query = try keyQuery(relationship, table: target, database: database)
             }
             return CoreDataSchema.Links(
                 relationship: relationship.number, query: query, sourceTable: source, targetTable: target)
@@ -46,17 +46,19 @@ internal import RoostForeignSQLite
         /// A to-many relationship without inverse: the destination's rows hold the owner's key in
         /// `Z<owner's number><NAME>`.
         private mutating func keyQuery(
-            _ relationship: ManagedObjectModel.Relationship, _ table: String, _ database: ForeignDatabase
+            _ relationship: ManagedObjectModel.Relationship, table: String, database: ForeignDatabase
         ) throws(StoreError) -> String {
             let name = relationship.name.name.uppercased()
             let number = fileNumbers[relationship.source]
             var candidates = tables.candidates("Z\(number)\(name)", in: table).map(\.name)
             if candidates.isEmpty {
                 // The number is a hint only: a column of that name with another number is it, if it is the only one.
-                candidates = (tables.columns[table] ?? []).map(\.name).filter { Self.isNumbered($0, "Z", name) }
-                guard candidates.count == 1 else { throw missing(relationship, database) }
+                candidates = (tables.columns[table] ?? []).map(\.name).filter {
+                    Self.isNumbered($0, prefix: "Z", name: name)
+                }
+                guard candidates.count == 1 else { throw missing(relationship, database: database) }
             }
-            guard let column = candidates.first else { throw missing(relationship, database) }
+            guard let column = candidates.first else { throw missing(relationship, database: database) }
             usedColumns.insert("\(table).\(column)")
             let order =
                 relationship.isOrdered
@@ -77,18 +79,24 @@ internal import RoostForeignSQLite
         /// of the relationship by which the other side reaches it. Names that would occur twice get
         /// digits.
         private mutating func joinQuery(
-            _ relationship: ManagedObjectModel.Relationship, _ inverse: ManagedObjectModel.Relationship,
-            _ database: ForeignDatabase
+            _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
+            database: ForeignDatabase
         ) throws(StoreError) -> String {
             let forward = relationship.name.name.uppercased()
             let backward = inverse.name.name.uppercased()
             let (owner, other) = (fileNumbers[relationship.source], fileNumbers[inverse.source])
-            if relationship.isReflexive { return try reflexiveQuery(relationship, forward, owner, database) }
+            if relationship.isReflexive {
+                return try reflexiveQuery(relationship, name: forward, number: owner, database: database)
+            }
             for exact in [true, false] {
                 for table in joinTables([(owner, forward), (other, backward)], isExact: exact) {
                     let columns = (tables.columns[table] ?? []).map(\.name)
-                    let sources = columns.filter { matches($0, "Z_", owner, backward, exact) }
-                    let targets = columns.filter { matches($0, "Z_", other, forward, exact) }
+                    let sources = columns.filter {
+                        matches($0, prefix: "Z_", number: owner, name: backward, isExact: exact)
+                    }
+                    let targets = columns.filter {
+                        matches($0, prefix: "Z_", number: other, name: forward, isExact: exact)
+                    }
                     for source in sources {
                         guard let target = targets.first(where: { $0 != source }) else { continue }
                         if !exact {
@@ -96,14 +104,14 @@ internal import RoostForeignSQLite
                                 "The links of '\(relationship.name)' are read from table \(table), whose numbers are not those of the entities."
                             )
                         }
-                        return query(table, source, target, columns)
+                        return query(table, source: source, target: target, columns: columns)
                     }
                 }
             }
-            throw missing(relationship, database)
+            throw missing(relationship, database: database)
         }
 
-        private func query(_ table: String, _ source: String, _ target: String, _ columns: [String]) -> String {
+        private func query(_ table: String, source: String, target: String, columns: [String]) -> String {
             /// The order of the keys in a column: `Z_FOK_` and the column's name without `Z_`.
             func order(_ column: String) -> String {
                 let wanted = "Z_FOK_" + column.uppercased().dropFirst(2)
@@ -119,13 +127,13 @@ internal import RoostForeignSQLite
         /// A pair may be stored once or in both directions, so that both count as the one with the
         /// lower key first.
         private func reflexiveQuery(
-            _ relationship: ManagedObjectModel.Relationship, _ name: String, _ number: Int64,
-            _ database: ForeignDatabase
+            _ relationship: ManagedObjectModel.Relationship, name: String, number: Int64,
+            database: ForeignDatabase
         ) throws(StoreError) -> String {
             for table in joinTables([(number, name)], isExact: true) + joinTables([(number, name)], isExact: false) {
                 let columns = (tables.columns[table] ?? []).map(\.name)
                 guard let back = columns.first(where: { $0.uppercased() == "REFLEXIVE" }),
-                    let forth = columns.first(where: { Self.isNumbered($0, "Z_", name) })
+                    let forth = columns.first(where: { Self.isNumbered($0, prefix: "Z_", name: name) })
                 else { continue }
                 let (x, y) = (ForeignDatabase.quoted(forth), ForeignDatabase.quoted(back))
                 let orderOfX =
@@ -137,25 +145,24 @@ internal import RoostForeignSQLite
                 return
                     "SELECT min(\(x), \(y)) AS s, max(\(x), \(y)) AS t, max(CASE WHEN \(x) <= \(y) THEN \(orderOfY) ELSE \(orderOfX) END) AS o, max(CASE WHEN \(x) <= \(y) THEN \(orderOfX) ELSE \(orderOfY) END) AS i FROM \(ForeignDatabase.quoted(table)) WHERE \(x) IS NOT NULL AND \(y) IS NOT NULL GROUP BY 1, 2"
             }
-            throw missing(relationship, database)
+            throw missing(relationship, database: database)
         }
 
         /// Join tables named after one of the sides, those without digits first.
         private func joinTables(_ sides: [(number: Int64, name: String)], isExact: Bool) -> [String] {
             tables.columns.keys.filter { table in
-                sides.contains { matches(table, "Z_", $0.number, $0.name, isExact) }
+                sides.contains { matches(table, prefix: "Z_", number: $0.number, name: $0.name, isExact: isExact) }
             }.sorted { ($0.count, $0) < ($1.count, $1) }
         }
 
-        private func matches(_ text: String, _ prefix: String, _ number: Int64, _ name: String, _ isExact: Bool) -> Bool
-        {
+        private func matches(_ text: String, prefix: String, number: Int64, name: String, isExact: Bool) -> Bool {
             isExact
                 ? CoreDataTables.suffix(of: text, after: "\(prefix)\(number)\(name)") != nil
-                : Self.isNumbered(text, prefix, name)
+                : Self.isNumbered(text, prefix: prefix, name: name)
         }
 
         /// Whether `text` is `prefix`, a number, `name`, and perhaps digits.
-        private static func isNumbered(_ text: String, _ prefix: String, _ name: String) -> Bool {
+        private static func isNumbered(_ text: String, prefix: String, name: String) -> Bool {
             let upper = text.uppercased()
             guard upper.hasPrefix(prefix) else { return false }
             let rest = upper.dropFirst(prefix.count)
@@ -165,9 +172,10 @@ internal import RoostForeignSQLite
         }
 
         private func missing(
-            _ relationship: ManagedObjectModel.Relationship, _ database: ForeignDatabase
+            _ relationship: ManagedObjectModel.Relationship, database: ForeignDatabase
         ) -> StoreError {
-            CoreDataSchema.mismatch(database, "it has neither table nor column for relationship '\(relationship.name)'")
+            CoreDataSchema.mismatch(
+                database, what: "it has neither table nor column for relationship '\(relationship.name)'")
         }
     }
 #endif

@@ -34,7 +34,7 @@ internal import RoostForeignSQLite
             batch.beginRecord(entity.layout, key: key, version: UInt32(clamping: max(1, row.integer(2))))
             do throws(StoreError) {
                 for reading in entity.readings where !row.isNull(reading.column) {
-                    if try set(reading, row, &batch) {
+                    if try set(reading, row: row, batch: &batch) {
                         for composite in reading.composites { batch.setComposite(composite) }
                     }
                 }
@@ -52,14 +52,15 @@ internal import RoostForeignSQLite
 
         /// Sets one field from a value that is not null; false when it stays null all the same.
         private func set(
-            _ reading: CoreDataSchema.Reading, _ row: ForeignStatement, _ batch: inout RecordBatch
+            _ reading: CoreDataSchema.Reading, row: ForeignStatement, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
             let (field, column) = (reading.field, reading.column)
             switch field.kind {
-            case .integer64, .integer32, .integer16, .order: try batch.setInteger(try integer(row, reading), for: field)
-            case .boolean: try batch.setInteger(try integer(row, reading) == 0 ? 0 : 1, for: field)
-            case .double, .float, .date: try batch.setDouble(try double(row, reading), for: field)
-            case .decimal: batch.setDecimal(try decimal(row, reading), for: field)
+            case .integer64, .integer32, .integer16, .order:
+                try batch.setInteger(try integer(row, reading: reading), for: field)
+            case .boolean: try batch.setInteger(try integer(row, reading: reading) == 0 ? 0 : 1, for: field)
+            case .double, .float, .date: try batch.setDouble(try double(row, reading: reading), for: field)
+            case .decimal: batch.setDecimal(try decimal(row, reading: reading), for: field)
             case .reference, .polymorphicReference:
                 // A reference to a row that does not exist, or is of a wrong entity, is as good as none.
                 guard !row.isNull(column + 1), let entity = schema.entities[row.integer(column + 1)],
@@ -70,18 +71,18 @@ internal import RoostForeignSQLite
                 try row.withBytes(column) { (bytes) throws(StoreError) in
                     if bytes.count == 16 { return try batch.setUUID(bytes, for: field) }
                     guard let uuid = UUID(uuidString: String(decoding: bytes, as: UTF8.self)) else {
-                        throw unreadable(reading, "a UUID")
+                        throw unreadable(reading, what: "a UUID")
                     }
                     try withUnsafeBytesOf(uuid) { (bytes) throws(StoreError) in try batch.setUUID(bytes, for: field) }
                 }
             case .string, .uri:
                 try row.withBytes(column) { (bytes) throws(StoreError) in
-                    guard bytes.isValidUTF8 else { throw unreadable(reading, "valid UTF-8 text") }
+                    guard bytes.isValidUTF8 else { throw unreadable(reading, what: "valid UTF-8 text") }
                     try batch.setBytes(bytes, for: field)
                 }
             case .data, .transformable:
                 return try row.withBytes(column) { (bytes) throws(StoreError) in
-                    try setData(bytes, reading, &batch)
+                    try setData(bytes, reading: reading, batch: &batch)
                 }
             case .objectID, .composite: return false
             }
@@ -91,13 +92,13 @@ internal import RoostForeignSQLite
         /// Bytes, or where the attribute allows external storage: 1 and the bytes, or 2 and the
         /// name of the file they are in.
         private func setData(
-            _ bytes: UnsafeRawBufferPointer, _ reading: CoreDataSchema.Reading, _ batch: inout RecordBatch
+            _ bytes: UnsafeRawBufferPointer, reading: CoreDataSchema.Reading, batch: inout RecordBatch
         ) throws(StoreError) -> Bool {
             switch (reading.isExternal, bytes.first) {
             case (true, 1): try batch.setBytes(UnsafeRawBufferPointer(rebasing: bytes.dropFirst()), for: reading.field)
             case (true, 2):
                 guard let name = ExternalData.name(in: Array(bytes)) else {
-                    throw unreadable(reading, "the name of a data file")
+                    throw unreadable(reading, what: "the name of a data file")
                 }
                 guard let contents = try external.contents(of: name) else { return false }
                 try contents.span.bytes.withUnsafeBytes { (contents) throws(StoreError) in
@@ -110,7 +111,7 @@ internal import RoostForeignSQLite
 
         // MARK: Numbers, whatever SQLite made of them
 
-        private func integer(_ row: ForeignStatement, _ reading: CoreDataSchema.Reading) throws(StoreError) -> Int64 {
+        private func integer(_ row: ForeignStatement, reading: CoreDataSchema.Reading) throws(StoreError) -> Int64 {
             switch row.storageClass(reading.column) {
             case .integer: return row.integer(reading.column)
             case .real:
@@ -119,20 +120,20 @@ internal import RoostForeignSQLite
                 if let text = try row.string(reading.column), let value = Int64(text) { return value }
             case .blob, .null: break
             }
-            throw unreadable(reading, "a whole number")
+            throw unreadable(reading, what: "a whole number")
         }
 
-        private func double(_ row: ForeignStatement, _ reading: CoreDataSchema.Reading) throws(StoreError) -> Double {
+        private func double(_ row: ForeignStatement, reading: CoreDataSchema.Reading) throws(StoreError) -> Double {
             switch row.storageClass(reading.column) {
             case .real, .integer: return row.double(reading.column)
             case .text:
                 if let text = try row.string(reading.column), let value = Double(text) { return value }
             case .blob, .null: break
             }
-            throw unreadable(reading, "a number")
+            throw unreadable(reading, what: "a number")
         }
 
-        private func decimal(_ row: ForeignStatement, _ reading: CoreDataSchema.Reading) throws(StoreError)
+        private func decimal(_ row: ForeignStatement, reading: CoreDataSchema.Reading) throws(StoreError)
             -> DecimalNumber
         {
             let text: String? =
@@ -144,13 +145,13 @@ internal import RoostForeignSQLite
                 case .blob, .null: nil
                 }
             guard let text, let value = DecimalNumber(utf8: text.utf8) else {
-                throw unreadable(reading, "a decimal number")
+                throw unreadable(reading, what: "a decimal number")
             }
             return value
         }
 
         @inline(never)
-        private func unreadable(_ reading: CoreDataSchema.Reading, _ what: String) -> StoreError {
+        private func unreadable(_ reading: CoreDataSchema.Reading, what: String) -> StoreError {
             StoreError(
                 .corrupted, "The value of '\(reading.field.name)' of an object in table \(root.table) is not \(what).")
         }

@@ -54,7 +54,7 @@
                     "INSERT INTO Z_PRIMARYKEY VALUES (\(entity.number + 1), '\(entity.name)', \(superentity), \(last))")
             }
             for root in model.roots {
-                let columns = Self.columns(ofRoot: root, model)
+                let columns = Self.columns(ofRoot: root, model: model)
                 let row = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"]
                 let names = (row + columns.map { "\($0.name) \($0.type)" }).joined(separator: ", ")
                 let table = "Z\(model.entities[root].name.text.uppercased())"
@@ -71,7 +71,7 @@
                 }
             }
             for relationship in model.linkRelationships {
-                statements += Self.joinTable(relationship, model, links[relationship.number] ?? [])
+                statements += Self.joinTable(relationship, model: model, links: links[relationship.number] ?? [])
             }
             return (statements + ["COMMIT"]).joined(separator: ";\n")
         }
@@ -86,7 +86,7 @@
             func property(of entity: Int) -> String? { entities.contains(entity) ? property : nil }
         }
 
-        private static func columns(ofRoot root: Int, _ model: ManagedObjectModel) -> [Column] {
+        private static func columns(ofRoot root: Int, model: ManagedObjectModel) -> [Column] {
             var columns: [Column] = []
             for entity in model.entities[root].selfAndSubentities.map({ model.entities[$0] }) {
                 for attribute in entity.declaration.attributes {
@@ -116,7 +116,7 @@
         /// A join table with a column for each side, named after its relationship, and one for each
         /// order.
         private static func joinTable(
-            _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel, _ links: [Link]
+            _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, links: [Link]
         ) -> [String] {
             guard let inverse = relationship.inverse.map({ model.relationships[$0] }) else { return [] }
             let (forward, backward) = (relationship.name.name.uppercased(), inverse.name.name.uppercased())

@@ -76,9 +76,9 @@ internal import RoostForeignSQLite
         ///
         /// - Throws: `modelMismatch` when entities, tables or columns are missing or too many;
         ///   `corrupted`.
-        init(_ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase) throws(StoreError) {
+        init(_ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase) throws(StoreError) {
             self.model = model
-            let fileNumbers = try Self.fileNumbers(model, tables, database)
+            let fileNumbers = try Self.fileNumbers(model, tables: tables, database: database)
             self.fileNumbers = fileNumbers
             entities = Dictionary(fileNumbers.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
 
@@ -87,7 +87,7 @@ internal import RoostForeignSQLite
                 model: model, tables: tables, fileNumbers: fileNumbers, database: database)
             for root in model.roots {
                 guard let table = tables.table(ofRoot: model.entities[root].name.text) else {
-                    throw Self.mismatch(database, "it has no table for entity '\(model.entities[root].name)'")
+                    throw Self.mismatch(database, what: "it has no table for entity '\(model.entities[root].name)'")
                 }
                 tableNames[root] = table
                 try columns.resolve(root: root, table: table)
@@ -95,22 +95,26 @@ internal import RoostForeignSQLite
             var references: [Int: Reference] = [:]
             for relationship in model.relationships where relationship.storage == .field {
                 references[relationship.number] = Self.reference(
-                    relationship, model, tables, tableNames, columns, fileNumbers)
+                    relationship, model: model, tables: tables, tableNames: tableNames, columns: columns,
+                    fileNumbers: fileNumbers)
             }
             self.references = references
             var roots: [Int: Root] = [:]
             for (root, table) in tableNames {
-                roots[root] = Self.root(root, table, model, tables, columns, references, fileNumbers)
+                roots[root] = Self.root(
+                    root, table: table, model: model, tables: tables, columns: columns, references: references,
+                    fileNumbers: fileNumbers)
             }
             self.roots = roots
             var finder = CoreDataLinkFinder(
                 model: model, tables: tables, tableNames: tableNames, fileNumbers: fileNumbers)
             var links: [Int: Links] = [:]
             for relationship in model.linkRelationships {
-                links[relationship.number] = try finder.links(of: relationship, database)
+                links[relationship.number] = try finder.links(of: relationship, database: database)
             }
             self.links = links
-            unusedColumns = Self.unusedColumns(tables, tableNames, columns, model, finder.usedColumns)
+            unusedColumns = Self.unusedColumns(
+                tables, tableNames: tableNames, columns: columns, model: model, linkColumns: finder.usedColumns)
             notices = columns.notices + finder.notices + unusedColumns
         }
 
@@ -119,7 +123,7 @@ internal import RoostForeignSQLite
         /// A store that Core Data migrated in place may still list an entity under its old name,
         /// the renaming identifier.
         private static func fileNumbers(
-            _ model: ManagedObjectModel, _ tables: CoreDataTables, _ database: ForeignDatabase
+            _ model: ManagedObjectModel, tables: CoreDataTables, database: ForeignDatabase
         ) throws(StoreError) -> [Int64] {
             var left = tables.entityNumbers
             var numbers: [Int64?] = model.entities.map { left.removeValue(forKey: $0.name.text) }
@@ -128,11 +132,11 @@ internal import RoostForeignSQLite
                     numbers[entity.number] = left.removeValue(forKey: old)
                 }
             }
-            if let name = left.keys.min() { throw mismatch(database, "its entity '\(name)' is not in the model") }
+            if let name = left.keys.min() { throw mismatch(database, what: "its entity '\(name)' is not in the model") }
             var known: [Int64] = []
             for entity in model.entities {
                 guard let number = numbers[entity.number] else {
-                    throw mismatch(database, "it has no entity '\(entity.name)'")
+                    throw mismatch(database, what: "it has no entity '\(entity.name)'")
                 }
                 known.append(number)
             }
@@ -141,8 +145,8 @@ internal import RoostForeignSQLite
 
         /// A notice for every column that no property of the model is read from.
         private static func unusedColumns(
-            _ tables: CoreDataTables, _ tableNames: [Int: String], _ columns: CoreDataColumns,
-            _ model: ManagedObjectModel, _ linkColumns: Set<String>
+            _ tables: CoreDataTables, tableNames: [Int: String], columns: CoreDataColumns,
+            model: ManagedObjectModel, linkColumns: Set<String>
         ) -> [String] {
             var used = linkColumns
             for (owner, column) in columns.columns {
@@ -157,15 +161,15 @@ internal import RoostForeignSQLite
             }
         }
 
-        static func mismatch(_ database: ForeignDatabase, _ what: String) -> StoreError {
+        static func mismatch(_ database: ForeignDatabase, what: String) -> StoreError {
             StoreError(
                 .modelMismatch,
                 "'\(database.path)' does not fit the model: \(what). Give the model version the store was made with.")
         }
 
         private static func reference(
-            _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel, _ tables: CoreDataTables,
-            _ tableNames: [Int: String], _ columns: CoreDataColumns, _ fileNumbers: [Int64]
+            _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel, tables: CoreDataTables,
+            tableNames: [Int: String], columns: CoreDataColumns, fileNumbers: [Int64]
         ) -> Reference? {
             let owner = CoreDataColumns.Owner(entity: relationship.source, property: relationship.name.name)
             guard let column = columns.columns[owner], let table = tableNames[model.entities[relationship.source].root],
@@ -186,8 +190,8 @@ internal import RoostForeignSQLite
         }
 
         private static func root(
-            _ root: Int, _ table: String, _ model: ManagedObjectModel, _ tables: CoreDataTables,
-            _ columns: CoreDataColumns, _ references: [Int: Reference], _ fileNumbers: [Int64]
+            _ root: Int, table: String, model: ManagedObjectModel, tables: CoreDataTables,
+            columns: CoreDataColumns, references: [Int: Reference], fileNumbers: [Int64]
         ) -> Root {
             var expressions: [String] = []
             var positions: [String: Int32] = [:]

@@ -17,8 +17,8 @@ internal import RoostQuery
         var model: ManagedObjectModel { schema.model }
 
         init(
-            _ schema: CoreDataSchema, _ state: CoreDataStore.State, _ metadata: [String: MetadataValue],
-            _ database: ForeignDatabase, _ source: SourceGuard
+            _ schema: CoreDataSchema, state: CoreDataStore.State, metadata: [String: MetadataValue],
+            database: ForeignDatabase, source: SourceGuard
         ) {
             self.metadata = metadata
             self.schema = schema
@@ -75,33 +75,33 @@ internal import RoostQuery
             let statement = try database.prepare(
                 "\(reader.selection) WHERE \(conditions.joined(separator: " AND ")) ORDER BY r.Z_PK")
             try statement.bind(id?.key ?? 0, at: 1)
-            return CoreDataRecordCursor(self, reader, statement)
+            return CoreDataRecordCursor(self, reader: reader, statement: statement)
         }
 
         func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
             try requireOpen()
             for name in Set(ids.map(\.entity)) { _ = try model.requireEntity(name) }
-            return CoreDataLookupCursor(self, ids)
+            return CoreDataLookupCursor(self, ids: ids)
         }
 
         func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
             let database = try database
             let (owner, isFlipped) = try model.requireLinkRelationship(relationship)
             guard let links = schema.links[owner] else {
-                return CoreDataLinkCursor(self, model.relationships[owner], nil)
+                return CoreDataLinkCursor(self, relationship: model.relationships[owner], statement: nil)
             }
             let resolved = try model.requireRelationship(relationship)
             let columns = isFlipped ? "t, s, i, o" : "s, t, o, i"
             let statement = try database.prepare(
                 """
-                SELECT * FROM (SELECT \(Self.places(columns, resolved)) FROM (\(links.query)))
+                SELECT * FROM (SELECT \(Self.places(columns, relationship: resolved)) FROM (\(links.query)))
                 WHERE (a, c, b) > (?1, ?2, ?3) ORDER BY a, c, b
                 """)
             let after = link.map { model.relationships[owner].normalized($0, isFlipped: isFlipped) }
             try statement.bind(after?.source ?? Int64.min, at: 1)
             try statement.bind(after?.order ?? Int64.min, at: 2)
             try statement.bind(after?.target ?? Int64.min, at: 3)
-            return CoreDataLinkCursor(self, resolved, statement)
+            return CoreDataLinkCursor(self, relationship: resolved, statement: statement)
         }
 
         func links(of relationship: RelationshipName, from id: ObjectID) throws(StoreError) -> any LinkCursor {
@@ -113,7 +113,9 @@ internal import RoostQuery
                 throw StoreError(
                     .invalidRequest, "Relationship '\(relationship)' is to-one: its destination is in the record.")
             case .derived(let inverse):
-                guard let reference = schema.references[inverse] else { return CoreDataLinkCursor(self, resolved, nil) }
+                guard let reference = schema.references[inverse] else {
+                    return CoreDataLinkCursor(self, relationship: resolved, statement: nil)
+                }
                 let key = ForeignDatabase.quoted(reference.column)
                 let order = reference.orderColumn.map(ForeignDatabase.quoted) ?? "0"
                 let numbers = reference.entities.map(String.init).joined(separator: ", ")
@@ -122,13 +124,15 @@ internal import RoostQuery
                     FROM \(ForeignDatabase.quoted(reference.table)) WHERE \(key) = ?1 AND +Z_ENT IN (\(numbers))
                     """
             case .links(let owner, let isFlipped):
-                guard let links = schema.links[owner] else { return CoreDataLinkCursor(self, resolved, nil) }
-                let forward = Self.places(isFlipped ? "t, s, i, o" : "s, t, o, i", resolved)
+                guard let links = schema.links[owner] else {
+                    return CoreDataLinkCursor(self, relationship: resolved, statement: nil)
+                }
+                let forward = Self.places(isFlipped ? "t, s, i, o" : "s, t, o, i", relationship: resolved)
                 if resolved.isReflexive {
                     // A pair is kept once and leads both ways.
                     query = """
                         SELECT \(forward) FROM (\(links.query)) WHERE s = ?1
-                        UNION ALL SELECT \(Self.places("t, s, i, o", resolved)) FROM (\(links.query)) WHERE t = ?1 AND s <> t
+                        UNION ALL SELECT \(Self.places("t, s, i, o", relationship: resolved)) FROM (\(links.query)) WHERE t = ?1 AND s <> t
                         """
                 } else {
                     query = "SELECT \(forward) FROM (\(links.query)) WHERE \(isFlipped ? "t" : "s") = ?1"
@@ -136,14 +140,14 @@ internal import RoostQuery
             }
             let statement = try database.prepare("SELECT * FROM (\(query)) ORDER BY c, b")
             try statement.bind(id.key, at: 1)
-            return CoreDataLinkCursor(self, resolved, statement)
+            return CoreDataLinkCursor(self, relationship: resolved, statement: statement)
         }
 
         func close() { connection = nil }
 
         /// Names source, target, place and place in the inverse a, b, c and d; places without
         /// meaning are 0.
-        private static func places(_ columns: String, _ relationship: ManagedObjectModel.Relationship) -> String {
+        private static func places(_ columns: String, relationship: ManagedObjectModel.Relationship) -> String {
             let names = columns.split(separator: ",").map { $0.trimmingSpaces }
             let order = relationship.isOrdered ? "coalesce(\(names[2]), 0)" : "0"
             let inverse = relationship.inverseIsOrdered ? "coalesce(\(names[3]), 0)" : "0"

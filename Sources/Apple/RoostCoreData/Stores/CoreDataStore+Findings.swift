@@ -58,20 +58,20 @@
         private func contentFindings(_ database: ForeignDatabase) throws(StoreError) -> [StoreFinding] {
             var findings: [StoreFinding] = []
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
-                findings += try rowFindings(number, root, database)
+                findings += try rowFindings(number, root: root, database: database)
             }
             for reference in schema.references.values.sorted(by: { $0.relationship < $1.relationship }) {
-                findings += try referenceFindings(reference, database)
+                findings += try referenceFindings(reference, database: database)
             }
             for links in schema.links.values.sorted(by: { $0.relationship < $1.relationship }) {
-                findings += try linkFindings(links, database)
+                findings += try linkFindings(links, database: database)
             }
             for (number, root) in schema.roots.sorted(by: { $0.key < $1.key }) {
-                findings += try externalFindings(number, root, database)
+                findings += try externalFindings(number, root: root, database: database)
             }
             let hasHistory = try count(
-                database, "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'")
-            let transactions = hasHistory > 0 ? try count(database, "SELECT count(*) FROM ATRANSACTION") : 0
+                database, sql: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'ATRANSACTION'")
+            let transactions = hasHistory > 0 ? try count(database, sql: "SELECT count(*) FROM ATRANSACTION") : 0
             if transactions > 0 {
                 findings.append(
                     StoreFinding(
@@ -83,19 +83,20 @@
 
         /// Finds rows that are not objects of the model.
         private func rowFindings(
-            _ number: Int, _ root: CoreDataSchema.Root, _ database: ForeignDatabase
+            _ number: Int, root: CoreDataSchema.Root, database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let known = root.entities.keys.sorted().map(String.init).joined(separator: ", ")
             return try warning(
                 database,
-                "SELECT count(*) FROM \(ForeignDatabase.quoted(root.table)) WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN (\(known))"
+                sql:
+                    "SELECT count(*) FROM \(ForeignDatabase.quoted(root.table)) WHERE Z_PK < 1 OR Z_ENT IS NULL OR Z_ENT NOT IN (\(known))"
             ) { count in
                 "\(count) rows of table \(root.table) belong to no entity of hierarchy '\(model.entities[number].name)'; they are left out."
             }
         }
 
         private func referenceFindings(
-            _ reference: CoreDataSchema.Reference, _ database: ForeignDatabase
+            _ reference: CoreDataSchema.Reference, database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let relationship = model.relationships[reference.relationship]
             let destinations = model.entities[relationship.destination].selfAndSubentities.map {
@@ -105,27 +106,27 @@
             let column = ForeignDatabase.quoted(reference.column)
             return try warning(
                 database,
-                """
-                SELECT count(*) FROM \(ForeignDatabase.quoted(reference.table)) r
-                WHERE r.\(column) IS NOT NULL AND r.Z_ENT IN (\(numbers.joined(separator: ", "))) AND NOT EXISTS (
-                SELECT 1 FROM \(ForeignDatabase.quoted(reference.destinationTable)) d
-                WHERE d.Z_PK = r.\(column) AND d.Z_ENT IN (\(destinations.joined(separator: ", "))))
-                """
+                sql: """
+                    SELECT count(*) FROM \(ForeignDatabase.quoted(reference.table)) r
+                    WHERE r.\(column) IS NOT NULL AND r.Z_ENT IN (\(numbers.joined(separator: ", "))) AND NOT EXISTS (
+                    SELECT 1 FROM \(ForeignDatabase.quoted(reference.destinationTable)) d
+                    WHERE d.Z_PK = r.\(column) AND d.Z_ENT IN (\(destinations.joined(separator: ", "))))
+                    """
             ) { count in
                 "\(count) references of '\(relationship.name)' lead to objects that do not exist; they are read as null."
             }
         }
 
         private func linkFindings(
-            _ links: CoreDataSchema.Links, _ database: ForeignDatabase
+            _ links: CoreDataSchema.Links, database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             return try warning(
                 database,
-                """
-                SELECT count(*) FROM (\(links.query))
-                WHERE NOT EXISTS (SELECT 1 FROM \(ForeignDatabase.quoted(links.sourceTable)) x WHERE x.Z_PK = s)
-                OR NOT EXISTS (SELECT 1 FROM \(ForeignDatabase.quoted(links.targetTable)) x WHERE x.Z_PK = t)
-                """
+                sql: """
+                    SELECT count(*) FROM (\(links.query))
+                    WHERE NOT EXISTS (SELECT 1 FROM \(ForeignDatabase.quoted(links.sourceTable)) x WHERE x.Z_PK = s)
+                    OR NOT EXISTS (SELECT 1 FROM \(ForeignDatabase.quoted(links.targetTable)) x WHERE x.Z_PK = t)
+                    """
             ) { count in
                 "\(count) links of '\(model.relationships[links.relationship].name)' have an end that does not exist."
             }
@@ -133,7 +134,7 @@
 
         /// References to data files that are not there.
         private func externalFindings(
-            _ number: Int, _ root: CoreDataSchema.Root, _ database: ForeignDatabase
+            _ number: Int, root: CoreDataSchema.Root, database: ForeignDatabase
         ) throws(StoreError) -> [StoreFinding] {
             let columns = root.externalColumns.sorted { $0.key < $1.key }
             guard !columns.isEmpty else { return [] }
@@ -166,13 +167,13 @@
 
         /// Returns a warning about the rows that a query counts, unless it counts 0.
         private func warning(
-            _ database: ForeignDatabase, _ sql: String, message: (Int64) -> String
+            _ database: ForeignDatabase, sql: String, message: (Int64) -> String
         ) throws(StoreError) -> [StoreFinding] {
-            let count = try count(database, sql)
+            let count = try count(database, sql: sql)
             return count > 0 ? [StoreFinding(.warning, message: message(count))] : []
         }
 
-        private func count(_ database: ForeignDatabase, _ sql: String) throws(StoreError) -> Int64 {
+        private func count(_ database: ForeignDatabase, sql: String) throws(StoreError) -> Int64 {
             let statement = try database.prepare(sql)
             return try statement.step() ? statement.integer(0) : 0
         }

@@ -48,9 +48,9 @@
             let (database, files) = try source.open()
             let tables = try CoreDataTables(database)
             identity = try CoreDataMetadata(database)
-            let (model, warnings) = try Self.model(database, tables, options, identity)
+            let (model, warnings) = try Self.model(database, tables: tables, options: options, identity: identity)
             modelWarnings = warnings
-            schema = try CoreDataSchema(model, tables, database)
+            schema = try CoreDataSchema(model, tables: tables, database: database)
             schemaVersion = try Self.schemaVersion(database)
             try files.verify()
         }
@@ -88,7 +88,8 @@
                     "The tables of '\(location.path)' were changed by another program; close the store and open it again."
                 )
             }
-            return CoreDataSnapshot(schema, state, identity.userMetadata, database, files)
+            return CoreDataSnapshot(
+                schema, state: state, metadata: identity.userMetadata, database: database, source: files)
         }
 
         /// Throws code `closed` after ``close()``.
@@ -117,17 +118,20 @@
 
         /// The model, from the first source that there is.
         private static func model(
-            _ database: ForeignDatabase, _ tables: CoreDataTables, _ options: StoreOptions,
-            _ identity: CoreDataMetadata
+            _ database: ForeignDatabase, tables: CoreDataTables, options: StoreOptions,
+            identity: CoreDataMetadata
         ) throws(StoreError) -> (ManagedObjectModel, [ModelImportWarning]) {
             if let path = options.typeOptions["model"] {
-                if path.lowercased().hasSuffix(".json") { return (try document(at: path, options), []) }
+                if path.lowercased().hasSuffix(".json") { return (try document(at: path, options: options), []) }
                 var version = options.typeOptions["modelVersion"]
-                if version == nil { version = try Self.version(in: path, database, tables, identity) }
+                if version == nil {
+                    version = try Self.version(in: path, database: database, tables: tables, identity: identity)
+                }
                 return try CoreDataModelReader.read(at: path, version: version)
             }
             if let model = options.model {
-                if let cached = try cachedModel(database, tables), !model.hasSameVersionHashes(as: cached.model) {
+                if let cached = try cachedModel(database, tables: tables), !model.hasSameVersionHashes(as: cached.model)
+                {
                     throw StoreError(
                         .modelMismatch,
                         "The model in '\(database.path)' is another than the one given: \(StoreError.differences(of: model, from: cached.model)). Open it without a model, or give its own with option model=<path>."
@@ -135,7 +139,7 @@
                 }
                 return (model, [])
             }
-            if let cached = try cachedModel(database, tables) { return (cached.model, cached.warnings) }
+            if let cached = try cachedModel(database, tables: tables) { return (cached.model, cached.warnings) }
             throw StoreError(
                 .invalidRequest,
                 "'\(database.path)' holds no model, as stores of older systems do not; give it: --model FILE on the command line, StoreOptions.model in code."
@@ -143,8 +147,7 @@
         }
 
         /// The model in a model document.
-        private static func document(at path: String, _ options: StoreOptions) throws(StoreError) -> ManagedObjectModel
-        {
+        private static func document(at path: String, options: StoreOptions) throws(StoreError) -> ManagedObjectModel {
             if let version = options.typeOptions["modelVersion"] {
                 throw StoreError(
                     .invalidRequest, "'\(path)' is one model and has no versions; leave the version '\(version)' out.")
@@ -163,7 +166,7 @@
         /// - Throws: `modelMismatch` where none fits; `invalidRequest` where several do that do not
         ///   store the same.
         private static func version(
-            in path: String, _ database: ForeignDatabase, _ tables: CoreDataTables, _ identity: CoreDataMetadata
+            in path: String, database: ForeignDatabase, tables: CoreDataTables, identity: CoreDataMetadata
         ) throws(StoreError) -> String? {
             let (names, current) = try CoreDataModelReader.versionNames(at: path)
             guard names.count > 1 else { return nil }
@@ -174,7 +177,7 @@
             {
                 return name
             }
-            let cached = try cachedModel(database, tables)?.model
+            let cached = try cachedModel(database, tables: tables)?.model
             var models: [(name: String, model: ManagedObjectModel)] = []
             for name in ordered {
                 let model = try CoreDataModelReader.read(at: path, version: name).model
@@ -182,7 +185,9 @@
                 models.append((name, model))
             }
             var fitting: [(name: String, model: ManagedObjectModel)] = []
-            for candidate in models where try fits(candidate.model, database, tables) { fitting.append(candidate) }
+            for candidate in models where try fits(candidate.model, database: database, tables: tables) {
+                fitting.append(candidate)
+            }
             guard let first = fitting.first else {
                 throw StoreError(
                     .modelMismatch,
@@ -201,10 +206,10 @@
 
         /// Whether the tables and columns of a file are exactly those of a model.
         private static func fits(
-            _ model: ManagedObjectModel, _ database: ForeignDatabase, _ tables: CoreDataTables
+            _ model: ManagedObjectModel, database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> Bool {
             do throws(StoreError) {
-                return try CoreDataSchema(model, tables, database).unusedColumns.isEmpty
+                return try CoreDataSchema(model, tables: tables, database: database).unusedColumns.isEmpty
             } catch {
                 guard error.code == .modelMismatch else { throw error }
                 return false
@@ -214,12 +219,12 @@
         /// The positions of the models that leave nothing of a file over and miss nothing in it;
         /// nil when it holds a model.
         static func fittingModels(
-            among models: [ManagedObjectModel], _ database: ForeignDatabase
+            among models: [ManagedObjectModel], database: ForeignDatabase
         ) throws(StoreError) -> [Int]? {
             let tables = try CoreDataTables(database)
-            guard try cachedModel(database, tables) == nil else { return nil }
+            guard try cachedModel(database, tables: tables) == nil else { return nil }
             var fitting: [Int] = []
-            for (position, model) in models.enumerated() where try fits(model, database, tables) {
+            for (position, model) in models.enumerated() where try fits(model, database: database, tables: tables) {
                 fitting.append(position)
             }
             return fitting
@@ -227,7 +232,7 @@
 
         /// Returns the model that newer versions of Core Data keep in the file, or nil.
         private static func cachedModel(
-            _ database: ForeignDatabase, _ tables: CoreDataTables
+            _ database: ForeignDatabase, tables: CoreDataTables
         ) throws(StoreError) -> (model: ManagedObjectModel, warnings: [ModelImportWarning])? {
             guard tables.columns["Z_MODELCACHE"] != nil else { return nil }
             let statement = try database.prepare("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")

@@ -82,7 +82,7 @@
         ) throws(StoreError) -> [Int]? {
             guard options.typeOptions["model"] == nil else { return nil }
             let (database, files) = try CoreDataSource(path: location.path, acceptsLinks: options.acceptsLinks).open()
-            let fitting = try CoreDataStore.fittingModels(among: models, database)
+            let fitting = try CoreDataStore.fittingModels(among: models, database: database)
             try files.verify()
             return fitting
         }

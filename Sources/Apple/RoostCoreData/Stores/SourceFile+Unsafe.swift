@@ -59,7 +59,7 @@ internal import RoostCore
                 return String(cString: made)
             }
             guard let made else {
-                throw Self.failure(errno, "A temporary directory could not be made in '\(base)'")
+                throw Self.failure(errno, what: "A temporary directory could not be made in '\(base)'")
             }
             path = made
             self.names = names
@@ -87,17 +87,17 @@ internal import RoostCore
             let input = open(source, O_RDONLY | O_CLOEXEC)
             guard input >= 0 else {
                 if errno == ENOENT { return }
-                throw failure(errno, "'\(source)' could not be opened")
+                throw failure(errno, what: "'\(source)' could not be opened")
             }
             defer { _ = close(input) }
             let output = open(destination, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-            guard output >= 0 else { throw failure(errno, "A private copy of '\(source)' could not be made") }
+            guard output >= 0 else { throw failure(errno, what: "A private copy of '\(source)' could not be made") }
             defer { _ = close(output) }
             var piece = [UInt8](repeating: 0, count: 1 << 20)
             while true {
                 let taken = piece.withUnsafeMutableBytes { read(input, $0.baseAddress, $0.count) }
                 if taken < 0, errno == EINTR { continue }
-                guard taken >= 0 else { throw failure(errno, "'\(source)' could not be read") }
+                guard taken >= 0 else { throw failure(errno, what: "'\(source)' could not be read") }
                 if taken == 0 { return }
                 var written = 0
                 while written < taken {
@@ -106,13 +106,15 @@ internal import RoostCore
                         bytes.baseAddress.map { write(output, $0 + written, taken - written) } ?? 0
                     }
                     if count < 0, errno == EINTR { continue }
-                    guard count > 0 else { throw failure(errno, "A private copy of '\(source)' could not be written") }
+                    guard count > 0 else {
+                        throw failure(errno, what: "A private copy of '\(source)' could not be written")
+                    }
                     written += count
                 }
             }
         }
 
-        private static func failure(_ code: Int32, _ what: String) -> StoreError {
+        private static func failure(_ code: Int32, what: String) -> StoreError {
             let kind: StoreError.Code =
                 switch code {
                 case ENOSPC, EDQUOT: .noSpace

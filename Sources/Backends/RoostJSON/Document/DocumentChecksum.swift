@@ -16,7 +16,7 @@ enum DocumentChecksum {
     ///
     /// - Returns: The version of the bytes before the key, which the checksum covers.
     /// - Throws: `corrupted` if it does not match them, or if the end of the document was changed.
-    static func read(_ text: inout JSONTokenReader, _ file: DocumentFile) throws(StoreError) -> DocumentVersion {
+    static func read(_ text: inout JSONTokenReader, file: DocumentFile) throws(StoreError) -> DocumentVersion {
         guard let value = text.checksumBeforeToken() else {
             throw StoreError(.internalInconsistency, "The checksum of '\(text.name)' was not computed.")
         }
@@ -34,7 +34,7 @@ enum DocumentChecksum {
 
     /// Returns a checksum error if the document has a checksum and does not match it, otherwise
     /// `error`.
-    static func explain(_ error: StoreError, _ file: DocumentFile) throws(StoreError) -> StoreError {
+    static func explain(_ error: StoreError, file: DocumentFile) throws(StoreError) -> StoreError {
         let key = Array("\"\(DocumentFormat.Member.checksum.key)\"".utf8)
         let tailStart = max(0, file.byteCount - 256)
         let tail = try file.read(at: tailStart, count: file.byteCount - tailStart)

@@ -25,11 +25,11 @@ struct DocumentDraft: Sendable {
     /// - Returns: The document, whose owner publishes or discards it.
     /// - Throws: `noSpace`, `ioFailure`, `limitExceeded`; then nothing of it is left.
     static func write(
-        from reader: any KeyValueReader, for path: String, _ settings: JSONSettings, folding journal: UInt64?
+        from reader: any KeyValueReader, for path: String, settings: JSONSettings, folding journal: UInt64?
     ) throws(StoreError) -> DocumentDraft {
-        let unfinished = try UnfinishedDocument(for: path, settings)
+        let unfinished = try UnfinishedDocument(for: path, settings: settings)
         do throws(StoreError) {
-            let writer = try DocumentWriter(reader, path: path, unfinished.output)
+            let writer = try DocumentWriter(reader, path: path, output: unfinished.output)
             let version = try writer.write(foldedJournal: journal)
             return try unfinished.finish(version, tally: writer.tally, foldedJournal: journal)
         } catch {
@@ -47,7 +47,7 @@ struct DocumentDraft: Sendable {
             found = try DocumentReader.count(
                 try DocumentFile(at: path), location: StoreLocation(type: "json", path: path))
         } catch {
-            throw Self.unreadable(path, error)
+            throw Self.unreadable(path, error: error)
         }
         guard found == tally else {
             throw StoreError(
@@ -58,7 +58,7 @@ struct DocumentDraft: Sendable {
     }
 
     /// Returns the error for a document that was just written and cannot be read.
-    static func unreadable(_ path: String, _ error: StoreError) -> StoreError {
+    static func unreadable(_ path: String, error: StoreError) -> StoreError {
         StoreError(
             .verificationFailed, "The finished document '\(path)' cannot be read back: \(error.message)",
             underlying: error)
@@ -78,14 +78,14 @@ struct UnfinishedDocument {
     private let lock: StoreLock
 
     /// Makes the file beside the document at `path`.
-    init(for path: String, _ settings: JSONSettings) throws(StoreError) {
+    init(for path: String, settings: JSONSettings) throws(StoreError) {
         self.path = StoreFile.temporarySibling(of: path)
         lock = try StoreLock.acquire(forStoreAt: self.path, mode: .exclusive, timeoutSeconds: 0)
         do throws(StoreError) {
             try StoreFile.createExclusive(at: self.path)
             output = try DocumentOutput(at: self.path, limit: settings.maximumDocumentBytes, documentPath: path)
         } catch {
-            Self.remove(self.path, lock)
+            Self.remove(self.path, lock: lock)
             throw error
         }
     }
@@ -100,10 +100,10 @@ struct UnfinishedDocument {
     }
 
     /// Removes what was written.
-    func discard() { Self.remove(path, lock) }
+    func discard() { Self.remove(path, lock: lock) }
 
     /// Removes what it can of the file and its lock; the next opener sweeps away the rest.
-    private static func remove(_ path: String, _ lock: StoreLock) {
+    private static func remove(_ path: String, lock: StoreLock) {
         try? StoreFile.remove(path)
         try? lock.releaseRemovingFile()
     }

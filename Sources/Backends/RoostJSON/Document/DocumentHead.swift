@@ -28,7 +28,7 @@ struct DocumentHead: Sendable {
             while head.storeUUID == nil, try text.nextKey() {
                 let member = try member(text, after: last, isLoading: false)
                 guard member != .records, member != .links else { return nil }
-                try head.read(member, &text)
+                try head.read(member, text: &text)
                 last = member
             }
         } catch {}
@@ -49,7 +49,7 @@ struct DocumentHead: Sendable {
     ) throws(StoreError) -> DocumentFormat.Member {
         let name = text.text
         guard let member = DocumentFormat.Member.allCases.first(where: { $0.key == name }) else {
-            throw text.unknown("member", "'\(name)'", among: DocumentFormat.Member.allCases.map(\.key))
+            throw text.unknown("member", name: "'\(name)'", among: DocumentFormat.Member.allCases.map(\.key))
         }
         switch (member, last) {
         case (.format, _), (.formatVersion, .format?): break
@@ -64,7 +64,7 @@ struct DocumentHead: Sendable {
     }
 
     /// Reads the value of a member.
-    mutating func read(_ member: DocumentFormat.Member, _ text: inout JSONTokenReader) throws(StoreError) {
+    mutating func read(_ member: DocumentFormat.Member, text: inout JSONTokenReader) throws(StoreError) {
         switch member {
         case .format: try text.expect(.string, "'\(DocumentFormat.name)'")
         case .formatVersion: try readVersion(&text)

@@ -32,7 +32,7 @@ final class DocumentHierarchies {
     ///   - stream: A stream of it that nothing was read from.
     ///   - directories: Where files may be made for what does not fit into memory.
     /// - Throws: What reading the document throws; `noSpace` and `ioFailure` of the files.
-    init(_ file: DocumentFile, _ stream: DocumentStream, directories: [String]) throws(StoreError) {
+    init(_ file: DocumentFile, stream: DocumentStream, directories: [String]) throws(StoreError) {
         (self.file, model) = (file, stream.model)
         let sorter = ExternalSorter(directories: directories)
         var batch = RecordBatch(model: model)

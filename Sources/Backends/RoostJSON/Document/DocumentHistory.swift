@@ -16,7 +16,7 @@ struct DocumentHistory {
 
     /// Writes the value of the member, and a comma.
     static func append(
-        _ settings: [UInt8], _ history: any HistoryEntries, to output: DocumentOutput
+        _ settings: [UInt8], history: any HistoryEntries, to output: DocumentOutput
     ) throws(StoreError) {
         output.text.append(contentsOf: "{\"\(settingsKey)\": ".utf8)
         output.text.append(contentsOf: settings)
@@ -49,7 +49,7 @@ struct DocumentHistory {
                     parts.append(try Self.part(&text))
                 }
             default:
-                throw text.unknown("member", "'\(text.text)'", among: [Self.settingsKey, Self.transactionsKey])
+                throw text.unknown("member", name: "'\(text.text)'", among: [Self.settingsKey, Self.transactionsKey])
             }
         }
         guard settings != nil else { throw text.error("the history has no 'settings'") }

@@ -44,7 +44,7 @@ final class DocumentLoader: BulkLoader {
 
     /// Takes the writer's place of a store that holds nothing; nil when it holds something by the
     /// time the place is free.
-    init?(_ store: KeyValueStore, _ storage: JSONStorage, _ options: BulkLoadOptions) throws(StoreError) {
+    init?(_ store: KeyValueStore, storage: JSONStorage, options: BulkLoadOptions) throws(StoreError) {
         self.store = store
         self.storage = storage
         self.options = options
@@ -57,7 +57,7 @@ final class DocumentLoader: BulkLoader {
                 return nil
             }
             metadata = try store.metadata()
-            (tally, lastKeys) = try Self.beginning(store, options)
+            (tally, lastKeys) = try Self.beginning(store, options: options)
         } catch {
             place.abort()
             throw error
@@ -67,7 +67,7 @@ final class DocumentLoader: BulkLoader {
 
     /// The tally of an empty store, and the keys that count as used in it.
     private static func beginning(
-        _ store: KeyValueStore, _ options: BulkLoadOptions
+        _ store: KeyValueStore, options: BulkLoadOptions
     ) throws(StoreError) -> (StoreTally, [Int: Int64]) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -174,10 +174,10 @@ final class DocumentLoader: BulkLoader {
         case .waiting:
             var counted = tally
             try counted.countCommit()
-            let document = try UnfinishedDocument(for: storage.path, storage.settings)
+            let document = try UnfinishedDocument(for: storage.path, settings: storage.settings)
             do throws(StoreError) {
                 var text = try DocumentText(
-                    document.output, metadata, generation: counted.generation, foldedJournal: nil)
+                    document.output, metadata: metadata, generation: counted.generation, foldedJournal: nil)
                 try body(&text)
                 state = .writing(document, text)
             } catch {

@@ -12,7 +12,7 @@ struct DocumentPlaces {
     private let model: ManagedObjectModel
 
     /// Places in a document whose text was read without an error before.
-    init(_ file: DocumentFile, _ model: ManagedObjectModel) {
+    init(_ file: DocumentFile, model: ManagedObjectModel) {
         self.file = file
         self.model = model
     }
@@ -30,29 +30,31 @@ struct DocumentPlaces {
             what =
                 "\(source.name)/p\(dangling.source) refers by '\(relationship.name.name)' to \(destination.name)/p\(dangling.target)"
         } else {
-            place = try link(of: relationship, dangling.source, dangling.target)
+            place = try link(of: relationship, source: dangling.source, target: dangling.target)
             what =
                 "a link of '\(relationship.name)' leads from \(source.name)/p\(dangling.source) to \(destination.name)/p\(dangling.target)"
         }
         if let named = dangling.named {
             return located(
                 place,
-                "\(source.name)/p\(dangling.source) refers by '\(relationship.name.name)' to \(model.entities[named].name)/p\(dangling.target), but the object with this key is of another entity; correct the entity or the key"
+                message:
+                    "\(source.name)/p\(dangling.source) refers by '\(relationship.name.name)' to \(model.entities[named].name)/p\(dangling.target), but the object with this key is of another entity; correct the entity or the key"
             )
         }
         let missing = dangling.lacksSource ? source : destination
         return located(
-            place, "\(what), but there is no such \(missing.name); correct the key, or add the object")
+            place, message: "\(what), but there is no such \(missing.name); correct the key, or add the object")
     }
 
     /// An error about two records with the same unique values.
-    func error(_ violation: ConstraintViolation, _ error: StoreError) throws(StoreError) -> StoreError {
+    func error(_ violation: ConstraintViolation, error: StoreError) throws(StoreError) -> StoreError {
         let root = try model.requireEntity(violation.rejected.entity).root
         let place = try record(violation.rejected.key, root: root, property: violation.attributes.first)
         let first = try record(violation.existing.key, root: root, property: nil)
         let located = located(
             place,
-            "\(violation.rejected) has the same \(violation.attributes.joined(separator: ", ")) as \(violation.existing)\(first.map { " in line \($0.line)" } ?? ""), which must be unique in '\(violation.entity)'"
+            message:
+                "\(violation.rejected) has the same \(violation.attributes.joined(separator: ", ")) as \(violation.existing)\(first.map { " in line \($0.line)" } ?? ""), which must be unique in '\(violation.entity)'"
         )
         return error.withMessage(located.message, code: .corrupted)
     }
@@ -65,7 +67,8 @@ struct DocumentPlaces {
             let object = Place(root: model.entities[entity].root, key: key)
             if let first = places.updateValue(place, forKey: object) {
                 found = located(
-                    place, "\(model.entities[entity].name)/p\(key) has the key of the record in line \(first.line)")
+                    place,
+                    message: "\(model.entities[entity].name)/p\(key) has the key of the record in line \(first.line)")
                 return false
             }
             return true
@@ -85,7 +88,8 @@ struct DocumentPlaces {
             }
             found = located(
                 place,
-                "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.line) too; remove one of them"
+                message:
+                    "a link of '\(relationship.name)' from p\(link.source) to p\(link.target) stands in line \(earlier.line) too; remove one of them"
             )
             return false
         } next: {
@@ -99,7 +103,7 @@ struct DocumentPlaces {
         var key: Int64
     }
 
-    private func located(_ place: TextPosition?, _ message: String) -> StoreError {
+    private func located(_ place: TextPosition?, message: String) -> StoreError {
         StoreError(.corrupted, "\(file.path)\(place.map { ", \($0)" } ?? ""): \(message).")
     }
 
@@ -122,7 +126,7 @@ struct DocumentPlaces {
         _ body: (_ entity: Int, _ key: Int64, _ place: TextPosition, _ properties: [String: TextPosition]) -> Bool
     ) throws(StoreError) {
         var text = file.reader()
-        guard try enter(.records, &text) else { return }
+        guard try enter(.records, text: &text) else { return }
         while try text.nextKey() {
             let name = text.text
             guard let entity = model.entities.first(where: { $0.name.text == name }) else { return }
@@ -145,7 +149,7 @@ struct DocumentPlaces {
 
     /// Returns the position of the link between two objects.
     private func link(
-        of relationship: ManagedObjectModel.Relationship, _ source: Int64, _ target: Int64
+        of relationship: ManagedObjectModel.Relationship, source: Int64, target: Int64
     ) throws(StoreError) -> TextPosition? {
         var found: TextPosition?
         try visitLinks { (owner, link, place) in
@@ -162,7 +166,7 @@ struct DocumentPlaces {
         _ body: (ManagedObjectModel.Relationship, Link, TextPosition) -> Bool, next: () -> Void = {}
     ) throws(StoreError) {
         var text = file.reader()
-        guard try enter(.links, &text) else { return }
+        guard try enter(.links, text: &text) else { return }
         while try text.nextKey() {
             let name = text.text
             guard let relationship = model.linkRelationships.first(where: { $0.name.description == name }) else {
@@ -179,7 +183,7 @@ struct DocumentPlaces {
     }
 
     /// Moves into the object that is the value of a member of the document; false if it has none.
-    private func enter(_ member: DocumentFormat.Member, _ text: inout JSONTokenReader) throws(StoreError) -> Bool {
+    private func enter(_ member: DocumentFormat.Member, text: inout JSONTokenReader) throws(StoreError) -> Bool {
         try text.expect(.beginObject, "a document")
         while try text.nextKey() {
             if text.text == member.key {

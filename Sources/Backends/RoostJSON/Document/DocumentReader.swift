@@ -93,7 +93,7 @@ struct DocumentReader: ~Copyable {
     /// - Throws: `notAStore`, `unsupportedVersion`, `limitExceeded`; `corrupted` with line, column,
     ///   record and property.
     static func load(
-        _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
+        _ file: DocumentFile, location: StoreLocation, settings: JSONSettings
     ) throws(StoreError) -> LoadedDocument {
         try requireRecognized(file)
         guard file.byteCount <= settings.maximumDocumentBytes else {
@@ -108,19 +108,19 @@ struct DocumentReader: ~Copyable {
         } catch {
             reader.loading?.loader.abandon()
             guard error.code != .unsupportedVersion else { throw error }
-            throw try DocumentChecksum.explain(error, file)
+            throw try DocumentChecksum.explain(error, file: file)
         }
     }
 
     /// The contents of a document as a store in memory that is only read, whatever has the
     /// document's name by now.
     ///
-    /// - Throws: As ``load(_:location:_:)``; `busy` if the file was written to since it was opened.
+    /// - Throws: As ``load(_:location:settings:)``; `busy` if the file was written to since it was opened.
     static func store(
-        _ file: DocumentFile, location: StoreLocation, _ settings: JSONSettings
+        _ file: DocumentFile, location: StoreLocation, settings: JSONSettings
     ) throws(StoreError) -> KeyValueStore {
         try file.requireUnchanged()
-        let loaded = try load(file, location: location, settings)
+        let loaded = try load(file, location: location, settings: settings)
         try file.requireUnchanged()
         return try KeyValueStore(
             opening: loaded.storage, type: JSONStoreType(), location: location, options: StoreOptions(isReadOnly: true))
@@ -145,14 +145,14 @@ struct DocumentReader: ~Copyable {
             }
         }
         let metadata = try store.metadata()
-        if isChecked, let tail = try DocumentTail(file, metadata.model, generation: head.generation) {
+        if isChecked, let tail = try DocumentTail(file, model: metadata.model, generation: head.generation) {
             let snapshot = try store.snapshot()
             defer { snapshot.close() }
             guard try snapshot.recordedTally() == tail.tally else { throw DocumentTail.mismatch(file) }
         }
         // A program writes only references that its store holds; a person may have mistyped one.
         if !isChecked, let dangling = try store.firstDanglingReference() {
-            throw try DocumentPlaces(file, loading.model).error(dangling)
+            throw try DocumentPlaces(file, model: loading.model).error(dangling)
         }
         return LoadedDocument(
             storage: storage, metadata: metadata, version: version, generation: head.generation,
@@ -171,11 +171,11 @@ struct DocumentReader: ~Copyable {
             let member = try DocumentHead.member(text, after: last, isLoading: loading != nil)
             last = member
             switch member {
-            case .records: try readRecords(&text, try beginLoading(text))
-            case .links: try readLinks(&text, try beginLoading(text))
+            case .records: try readRecords(&text, loading: try beginLoading(text))
+            case .links: try readLinks(&text, loading: try beginLoading(text))
             case .history where other == nil: history = try DocumentHistory(&text)
-            case .checksum: version = try DocumentChecksum.read(&text, file)
-            default: try head.read(member, &text)
+            case .checksum: version = try DocumentChecksum.read(&text, file: file)
+            default: try head.read(member, text: &text)
             }
         }
         guard try text.next() == .end else { throw text.mismatch("the end of the document") }
@@ -216,25 +216,27 @@ struct DocumentReader: ~Copyable {
             _ = try loading.loader.finish()
         } catch {
             guard let violation = error.violations.first else {
-                if error.code == .duplicateObject, let found = try DocumentPlaces(file, loading.model).duplicateLink() {
+                if error.code == .duplicateObject,
+                    let found = try DocumentPlaces(file, model: loading.model).duplicateLink()
+                {
                     throw found
                 }
                 throw error.withMessage("'\(file.path)': \(error.message)", code: .corrupted)
             }
-            throw try DocumentPlaces(file, loading.model).error(violation, error)
+            throw try DocumentPlaces(file, model: loading.model).error(violation, error: error)
         }
     }
 
     // MARK: Records and links
 
-    private func readRecords(_ text: inout JSONTokenReader, _ loading: Loading) throws(StoreError) {
+    private func readRecords(_ text: inout JSONTokenReader, loading: Loading) throws(StoreError) {
         let model = loading.model
         var records = RecordTextReader(model: model)
         var batch = RecordBatch(model: model)
         try text.expect(.beginObject, "the lists of records, an object,")
         while try text.nextKey() {
             guard let number = records.entity(text) else {
-                throw text.unknown("entity", "'\(text.text)'", among: model.entities.map(\.name.text))
+                throw text.unknown("entity", name: "'\(text.text)'", among: model.entities.map(\.name.text))
             }
             guard !model.entities[number].isAbstract else {
                 throw text.error("entity '\(model.entities[number].name)' is abstract, so it has no records")
@@ -242,34 +244,34 @@ struct DocumentReader: ~Copyable {
             try text.expect(.beginArray, "the records of '\(model.entities[number].name)', an array,")
             while true {
                 records.readWritten(number, from: &text, into: &batch)
-                if batch.isFull { try load(&batch, loading) }
+                if batch.isFull { try load(&batch, loading: loading) }
                 guard try text.nextElement() else { break }
                 guard text.token == .beginObject else { throw text.mismatch("a record, an object,") }
                 try records.readMembers(number, from: &text, into: &batch)
-                if batch.isFull { try load(&batch, loading) }
+                if batch.isFull { try load(&batch, loading: loading) }
             }
         }
-        try load(&batch, loading)
+        try load(&batch, loading: loading)
     }
 
-    private func load(_ batch: inout RecordBatch, _ loading: Loading) throws(StoreError) {
+    private func load(_ batch: inout RecordBatch, loading: Loading) throws(StoreError) {
         do throws(StoreError) {
             try loading.loader.append(batch)
         } catch {
             guard error.code == .duplicateObject else { throw error }
-            throw try DocumentPlaces(file, loading.model).duplicate() ?? error
+            throw try DocumentPlaces(file, model: loading.model).duplicate() ?? error
         }
         batch.removeAll()
     }
 
-    private func readLinks(_ text: inout JSONTokenReader, _ loading: Loading) throws(StoreError) {
+    private func readLinks(_ text: inout JSONTokenReader, loading: Loading) throws(StoreError) {
         let model = loading.model
         let names = model.linkRelationships.map(\.name.description)
         try text.expect(.beginObject, "the lists of links, an object,")
         while try text.nextKey() {
             let name = text.text
             guard let index = names.firstIndex(of: name) else {
-                throw text.unknown("relationship with links", "'\(name)'", among: names)
+                throw text.unknown("relationship with links", name: "'\(name)'", among: names)
             }
             let relationship = model.linkRelationships[index]
             var batch = LinkBatch(relationship: relationship.number)
@@ -303,7 +305,7 @@ private final class CountingLoader: BulkLoader {
 
 extension JSONTokenReader {
     /// An error about a name that is not known, with the nearest one that is.
-    func unknown(_ what: String, _ name: String, among names: [String]) -> StoreError {
+    func unknown(_ what: String, name: String, among names: [String]) -> StoreError {
         let hint = nearestName(to: String(name.dropFirst().dropLast()), among: names).map { "; did you mean '\($0)'?" }
         return error("there is no \(what) \(name)\(hint ?? "")")
     }

@@ -32,7 +32,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
     ///   - requireOpen: Throws when the store was closed.
     ///   - whole: Makes a view of the same contents in memory.
     init(
-        _ file: DocumentFile, _ stream: DocumentStream, spillDirectories: [String],
+        _ file: DocumentFile, stream: DocumentStream, spillDirectories: [String],
         requireOpen: @escaping () throws(StoreError) -> Void,
         whole: @escaping () throws(StoreError) -> any StoreSnapshot
     ) {
@@ -84,7 +84,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
             hierarchies = nil
             return taken
         }
-        return try DocumentHierarchies(file, try makeStream(), directories: spillDirectories)
+        return try DocumentHierarchies(file, stream: try makeStream(), directories: spillDirectories)
     }
 
     /// Takes back hierarchies after one of them was read to its end.
@@ -104,7 +104,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
             return DocumentHierarchyCursor(self, root: number, isEmpty: count == 0)
         }
         let list = DocumentStream.List.records(entity: number)
-        return DocumentRecordCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
+        return DocumentRecordCursor(DocumentPass(self, list: list, isEmpty: tail.count(of: list) == 0))
     }
 
     func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
@@ -112,7 +112,7 @@ final class DocumentSnapshot: SequentialSnapshot, CheckedFetchingSnapshot, Expla
         guard link == nil, let found else { return try inMemory().links(of: relationship, after: link) }
         try requireOpen()
         let list = DocumentStream.List.links(relationship: found.number)
-        return DocumentLinkCursor(DocumentPass(self, list, isEmpty: tail.count(of: list) == 0))
+        return DocumentLinkCursor(DocumentPass(self, list: list, isEmpty: tail.count(of: list) == 0))
     }
 
     // MARK: What is known without reading
@@ -197,7 +197,7 @@ private struct DocumentPass {
     var model: ManagedObjectModel { snapshot.model }
     var relationship: Int { if case .links(let number) = list { number } else { 0 } }
 
-    init(_ snapshot: DocumentSnapshot, _ list: DocumentStream.List, isEmpty: Bool) {
+    init(_ snapshot: DocumentSnapshot, list: DocumentStream.List, isEmpty: Bool) {
         self.snapshot = snapshot
         self.list = list
         self.isEmpty = isEmpty

@@ -46,11 +46,11 @@ final class DocumentStream {
             last = member
             if member == .records { break }
             guard member.rawValue < DocumentFormat.Member.records.rawValue else { return nil }
-            try head.read(member, &text)
+            try head.read(member, text: &text)
         }
         try text.expect(.beginObject, "the lists of records, an object,")
         let (_, model) = try head.require(text)
-        guard let tail = try DocumentTail(file, model, generation: head.generation) else { return nil }
+        guard let tail = try DocumentTail(file, model: model, generation: head.generation) else { return nil }
         self.file = file
         self.head = head
         self.model = model
@@ -59,7 +59,7 @@ final class DocumentStream {
         records = RecordTextReader(model: model)
         tally = StoreTally(model: model)
         tally.generation = head.generation
-        do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file) }
+        do throws(StoreError) { try advance() } catch { throw try Self.explain(error, file: file) }
         // A stream that is created later, for the same file, must not continue with other contents.
         try file.requireUnchanged()
     }
@@ -113,7 +113,7 @@ final class DocumentStream {
             tally.add(batch)
             if isAtEnd { try advance() }
         } catch {
-            throw try Self.explain(error, file)
+            throw try Self.explain(error, file: file)
         }
         return !batch.isEmpty
     }
@@ -141,14 +141,14 @@ final class DocumentStream {
             tally.add(batch)
             if isAtEnd { try advance() }
         } catch {
-            throw try Self.explain(error, file)
+            throw try Self.explain(error, file: file)
         }
         return !batch.links.isEmpty
     }
 
-    private static func explain(_ error: StoreError, _ file: DocumentFile) throws(StoreError) -> StoreError {
+    private static func explain(_ error: StoreError, file: DocumentFile) throws(StoreError) -> StoreError {
         try file.requireUnchanged()
-        return try DocumentChecksum.explain(error, file)
+        return try DocumentChecksum.explain(error, file: file)
     }
 
     private func unordered(_ what: String) -> StoreError {
@@ -188,12 +188,13 @@ final class DocumentStream {
         if isInLinks {
             guard let relationship = model.linkRelationships.first(where: { $0.name.description == name }) else {
                 throw text.unknown(
-                    "relationship with links", "'\(name)'", among: model.linkRelationships.map(\.name.description))
+                    "relationship with links", name: "'\(name)'", among: model.linkRelationships.map(\.name.description)
+                )
             }
             return .links(relationship: relationship.number)
         }
         guard let entity = model.entities.first(where: { $0.name.text == name }), !entity.isAbstract else {
-            throw text.unknown("entity", "'\(name)'", among: model.entities.map(\.name.text))
+            throw text.unknown("entity", name: "'\(name)'", among: model.entities.map(\.name.text))
         }
         return .records(entity: entity.number)
     }
@@ -202,7 +203,7 @@ final class DocumentStream {
     private func readEnd() throws(StoreError) {
         while try text.nextKey() {
             guard text.text != DocumentFormat.Member.checksum.key else {
-                _ = try DocumentChecksum.read(&text, file)
+                _ = try DocumentChecksum.read(&text, file: file)
                 break
             }
             try text.skipValue()

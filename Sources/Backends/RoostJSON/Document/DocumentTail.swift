@@ -29,41 +29,43 @@ struct DocumentTail: Sendable {
     // MARK: Writing
 
     /// Appends the members `lastKeys` and `tally`.
-    func append(to text: inout TextBuffer, _ model: ManagedObjectModel) {
-        Self.begin(.lastKeys, &text)
+    func append(to text: inout TextBuffer, model: ManagedObjectModel) {
+        Self.begin(.lastKeys, text: &text)
         var isFirst = true
         for root in model.roots {
             guard let last = lastKeys[root], last > 0 else { continue }
-            Self.name(model.entities[root].name.text, &isFirst, &text)
+            Self.name(model.entities[root].name.text, isFirst: &isFirst, text: &text)
             JSONText.append(last, to: &text)
         }
         text.append("},\n")
-        Self.begin(.tally, &text)
+        Self.begin(.tally, text: &text)
         isFirst = true
         for entity in model.entities {
-            Self.append(tally.entities[entity.number], entity.name.text, &isFirst, &text)
+            Self.append(tally.entities[entity.number], name: entity.name.text, isFirst: &isFirst, text: &text)
         }
         for relationship in model.linkRelationships {
-            Self.append(tally.relationships[relationship.number], relationship.name.description, &isFirst, &text)
+            Self.append(
+                tally.relationships[relationship.number], name: relationship.name.description, isFirst: &isFirst,
+                text: &text)
         }
         text.append("}")
     }
 
-    private static func begin(_ member: DocumentFormat.Member, _ text: inout TextBuffer) {
+    private static func begin(_ member: DocumentFormat.Member, text: inout TextBuffer) {
         JSONText.append(member.key, to: &text)
         text.append(": {")
     }
 
-    private static func name(_ name: String, _ isFirst: inout Bool, _ text: inout TextBuffer) {
+    private static func name(_ name: String, isFirst: inout Bool, text: inout TextBuffer) {
         if !isFirst { text.append(", ") }
         isFirst = false
         JSONText.append(name, to: &text)
         text.append(": ")
     }
 
-    private static func append(_ tally: Tally, _ name: String, _ isFirst: inout Bool, _ text: inout TextBuffer) {
+    private static func append(_ tally: Tally, name: String, isFirst: inout Bool, text: inout TextBuffer) {
         guard tally != Tally() else { return }
-        Self.name(name, &isFirst, &text)
+        Self.name(name, isFirst: &isFirst, text: &text)
         text.append("[")
         JSONText.append(Int64(tally.count), to: &text)
         text.append(", ")
@@ -77,7 +79,7 @@ struct DocumentTail: Sendable {
     /// for any other.
     ///
     /// Trust its contents only if the rest of the document and the checksum confirm them.
-    init?(_ file: DocumentFile, _ model: ManagedObjectModel, generation: Generation) throws(StoreError) {
+    init?(_ file: DocumentFile, model: ManagedObjectModel, generation: Generation) throws(StoreError) {
         let start = max(0, file.byteCount - Self.maximumByteCount)
         let bytes = try file.read(at: start, count: file.byteCount - start)
         // No string holds a line break, so this text begins the line of the member, or of a member inside the model.
@@ -90,7 +92,7 @@ struct DocumentTail: Sendable {
         tally = StoreTally(model: model)
         tally.generation = generation
         // Reading the document as a whole finds and reports any error in it.
-        let isRead = try? read(&text, model)
+        let isRead = try? read(&text, model: model)
         guard isRead ?? false else { return nil }
     }
 
@@ -102,7 +104,7 @@ struct DocumentTail: Sendable {
         )
     }
 
-    private mutating func read(_ text: inout JSONTokenReader, _ model: ManagedObjectModel) throws(StoreError) -> Bool {
+    private mutating func read(_ text: inout JSONTokenReader, model: ManagedObjectModel) throws(StoreError) -> Bool {
         guard try text.next() == .beginObject, try text.nextKey(), try text.next() == .beginObject else { return false }
         while try text.nextKey() {
             let name = text.text

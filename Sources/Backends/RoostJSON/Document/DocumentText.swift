@@ -21,7 +21,7 @@ struct DocumentText {
 
     /// Writes everything before the records.
     init(
-        _ output: DocumentOutput, _ metadata: StoreMetadata, generation: Generation, foldedJournal: UInt64?,
+        _ output: DocumentOutput, metadata: StoreMetadata, generation: Generation, foldedJournal: UInt64?,
         hasHistory: Bool = false
     ) throws(StoreError) {
         self.output = output
@@ -129,9 +129,9 @@ struct DocumentText {
         append(relationship == nil ? "},\n" : "\n]},\n")
         if let history, let settings = try history.historySettings() {
             key(.history)
-            try DocumentHistory.append(settings, history, to: output)
+            try DocumentHistory.append(settings, history: history, to: output)
         }
-        tail.append(to: &output.text, model)
+        tail.append(to: &output.text, model: model)
         // On a line of its own that begins with the comma: without the line the document is as valid as before.
         append("\n, ")
         let version = try output.version()

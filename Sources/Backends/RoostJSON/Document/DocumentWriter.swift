@@ -14,7 +14,7 @@ struct DocumentWriter {
     private var model: ManagedObjectModel { metadata.model }
 
     /// A writer of what `reader` shows.
-    init(_ reader: any KeyValueReader, path: String, _ output: DocumentOutput) throws(StoreError) {
+    init(_ reader: any KeyValueReader, path: String, output: DocumentOutput) throws(StoreError) {
         let type = JSONStoreType()
         let store = try KeyValueStore(
             opening: ReaderStorage(reader), type: type, location: StoreLocation(type: type.name, path: path),
@@ -35,7 +35,8 @@ struct DocumentWriter {
     /// Returns what a journal calls this document.
     func write(foldedJournal: UInt64?) throws(StoreError) -> DocumentVersion {
         var text = try DocumentText(
-            output, metadata, generation: tally.generation, foldedJournal: foldedJournal, hasHistory: history != nil)
+            output, metadata: metadata, generation: tally.generation, foldedJournal: foldedJournal,
+            hasHistory: history != nil)
         for entity in model.entities where tally.entities[entity.number].count > 0 {
             let cursor = try snapshot.records(of: entity.name, after: nil)
             var batch = RecordBatch(model: model)

@@ -23,7 +23,7 @@ final class JournalFile {
     /// Makes the journal with its first frame; who may read the document may read it too.
     ///
     /// Nothing is left of it when this throws, unless the system refuses that too.
-    init(at path: String, beside document: String, _ header: JournalHeader, payload: [UInt8]) throws(StoreError) {
+    init(at path: String, beside document: String, header: JournalHeader, payload: [UInt8]) throws(StoreError) {
         try StoreFile.createExclusive(at: path)
         do throws(StoreError) {
             try StoreFile.takePermissions(for: path, from: document)

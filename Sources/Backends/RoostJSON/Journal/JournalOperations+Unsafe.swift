@@ -30,21 +30,21 @@ struct JournalOperations: Sendable {
         return self
     }
 
-    mutating func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace) {
+    mutating func put(_ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace) {
         guard makeRoom(key.count + value.count) else { return }
-        begin(Kind.put, key, space)
+        begin(Kind.put, key: key, space: space)
         bytes.append(half: UInt32(truncatingIfNeeded: value.count))
         bytes.append(contentsOf: key)
         bytes.append(contentsOf: value)
     }
 
-    mutating func delete(_ key: UnsafeRawBufferPointer, _ space: KeySpace) {
+    mutating func delete(_ key: UnsafeRawBufferPointer, space: KeySpace) {
         guard makeRoom(key.count) else { return }
-        begin(Kind.delete, key, space)
+        begin(Kind.delete, key: key, space: space)
         bytes.append(contentsOf: key)
     }
 
-    private mutating func begin(_ kind: UInt8, _ key: UnsafeRawBufferPointer, _ space: KeySpace) {
+    private mutating func begin(_ kind: UInt8, key: UnsafeRawBufferPointer, space: KeySpace) {
         bytes.append(kind)
         bytes.append(UInt8(truncatingIfNeeded: space.position))
         bytes.append(quarter: UInt16(truncatingIfNeeded: key.count))
@@ -101,7 +101,7 @@ final class RecordingWriter: KeyValueWriter {
     private let base: any KeyValueWriter
     private(set) var operations: JournalOperations
 
-    init(_ base: any KeyValueWriter, _ operations: JournalOperations) {
+    init(_ base: any KeyValueWriter, operations: JournalOperations) {
         self.base = base
         self.operations = operations
     }
@@ -117,25 +117,25 @@ final class RecordingWriter: KeyValueWriter {
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try base.put(key, value, in: space)
-        operations.put(key, value, space)
+        operations.put(key, value: value, space: space)
     }
 
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
         let isNew = try base.insert(key, value, in: space)
-        if isNew { operations.put(key, value, space) }
+        if isNew { operations.put(key, value: value, space: space) }
         return isNew
     }
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         try base.append(key, value, in: space)
-        operations.put(key, value, space)
+        operations.put(key, value: value, space: space)
     }
 
     func delete(_ key: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) -> Bool {
         let wasThere = try base.delete(key, in: space)
-        if wasThere { operations.delete(key, space) }
+        if wasThere { operations.delete(key, space: space) }
         return wasThere
     }
 

@@ -74,7 +74,7 @@ struct JournalRecovery: ~Copyable {
             let file = try? DocumentFile(at: path), let uuid = DocumentHead.storeUUID(of: file),
             header.storeUUID != uuid
         else { return }
-        throw foreign(journalPath, "belongs to another store (\(header.storeUUID))")
+        throw foreign(journalPath, how: "belongs to another store (\(header.storeUUID))")
     }
 
     /// Reads the whole journal, and applies its frames to `storage` if it continues the document
@@ -95,19 +95,19 @@ struct JournalRecovery: ~Copyable {
     ) throws(StoreError) -> JournalState {
         let head = try read(at: 0, count: JournalHeader.byteCount)
         guard head.count == JournalHeader.byteCount, !head.isZero(0..<head.count) else {
-            guard try !hasFrame(from: 0) else { throw damaged(at: 0, "its header is missing") }
+            guard try !hasFrame(from: 0) else { throw damaged(at: 0, reason: "its header is missing") }
             // Nothing that another program wrote is taken for a journal, and removed.
             guard JournalHeader.canBegin(head) else { throw JournalHeader.foreign(path) }
             return JournalState(relation: .empty, tornByteCount: byteCount)
         }
         let header = try JournalHeader(head, path: path)
         guard header.storeUUID == storeUUID else {
-            throw Self.foreign(path, "belongs to another store (\(header.storeUUID))")
+            throw Self.foreign(path, how: "belongs to another store (\(header.storeUUID))")
         }
         let chain = JournalHeader.check(head)
         guard header.document == document else {
             guard let foldedJournal, try contains(foldedJournal, chain: chain) else {
-                throw Self.foreign(path, "continues another version of the document")
+                throw Self.foreign(path, how: "continues another version of the document")
             }
             return JournalState(relation: .folded, endOffset: byteCount)
         }
@@ -133,7 +133,9 @@ struct JournalRecovery: ~Copyable {
                 let isRead = try write.perform { (writer) throws(StoreError) in
                     try JournalOperations.apply(payload, to: writer)
                 }
-                guard isRead else { throw damaged(at: state.endOffset, "the last frame before it has no meaning") }
+                guard isRead else {
+                    throw damaged(at: state.endOffset, reason: "the last frame before it has no meaning")
+                }
                 state.frameCount += 1
             }
             try write.commit()
@@ -144,7 +146,7 @@ struct JournalRecovery: ~Copyable {
         }
     }
 
-    private static func foreign(_ path: String, _ how: String) -> StoreError {
+    private static func foreign(_ path: String, how: String) -> StoreError {
         StoreError(
             .storeReplaced,
             "The journal '\(path)' \(how): the document beside it was edited or replaced while commits were waiting in the journal. Put the document back that it belongs to, or move the journal away to do without its commits. Nothing was changed."
@@ -176,11 +178,13 @@ struct JournalRecovery: ~Copyable {
             // A crash leaves zeros for whole sectors. Any other invalid head is damage, and so are zeros that are followed by a frame.
             var isTorn = try headHasZeroPiece(at: start)
             if isTorn { isTorn = try !hasFrame(from: start + 1) }
-            guard isTorn else { throw damaged(at: start, "the head of a frame does not match its checksum") }
+            guard isTorn else { throw damaged(at: start, reason: "the head of a frame does not match its checksum") }
             state.tornByteCount = left
             return nil
         }
-        guard frame.chain == state.chain else { throw damaged(at: start, "a frame does not follow the one before it") }
+        guard frame.chain == state.chain else {
+            throw damaged(at: start, reason: "a frame does not follow the one before it")
+        }
         guard frame.payloadByteCount <= left - JournalFrame.headByteCount else {
             state.tornByteCount = left
             return nil
@@ -191,7 +195,7 @@ struct JournalRecovery: ~Copyable {
         else {
             let zeroPieces = JournalFrame.zeroPieces(payload, at: start + JournalFrame.headByteCount)
             guard payload.count < frame.payloadByteCount || (end == byteCount && zeroPieces > frame.zeroPieceCount)
-            else { throw damaged(at: start, "a frame does not match its checksum") }
+            else { throw damaged(at: start, reason: "a frame does not match its checksum") }
             state.tornByteCount = left
             return nil
         }
@@ -200,7 +204,7 @@ struct JournalRecovery: ~Copyable {
         return payload
     }
 
-    private func damaged(at offset: Int, _ reason: String) -> StoreError {
+    private func damaged(at offset: Int, reason: String) -> StoreError {
         StoreError(
             .corrupted,
             "The journal '\(path)' is damaged at byte \(offset): \(reason). Restore it from a copy, or move it away to do without the commits in it."

@@ -125,8 +125,8 @@ final class LMDBFileCheck {
                 throw LMDBDamage("a map of \(current.mapByteCount) bytes for \(lastPage) pages")
             }
         }
-        try walk(current.main, .main, level: 0)
-        try walk(current.free, .free, level: 0)
+        try walk(current.main, role: .main, level: 0)
+        try walk(current.free, role: .free, level: 0)
         try checkDatabases()
         try checkPages()
     }
@@ -189,10 +189,10 @@ final class LMDBFileCheck {
 
     private func mark(live page: UInt64) throws(LMDBDamage) {
         guard page >= 2, page <= lastPage, page < filePages else { throw LMDBDamage("there is no page \(page)") }
-        try Self.mark(page, &used)
+        try Self.mark(page, bits: &used)
     }
 
-    private static func mark(_ page: UInt64, _ bits: inout [UInt64]) throws(LMDBDamage) {
+    private static func mark(_ page: UInt64, bits: inout [UInt64]) throws(LMDBDamage) {
         let (word, bit) = (Int(page >> 6), UInt64(1) << (page & 63))
         guard word < bits.count, bits[word] & bit == 0 else { throw LMDBDamage("it is used twice", page: page) }
         bits[word] |= bit
@@ -211,7 +211,7 @@ final class LMDBFileCheck {
         var keys: LMDBTreePage.Keys { self == .free ? .integers : .bytes }
     }
 
-    private func walk(_ tree: LMDBTree, _ role: Role, level: Int) throws(CheckFailure) {
+    private func walk(_ tree: LMDBTree, role: Role, level: Int) throws(CheckFailure) {
         let savedCounts = counts
         let saved = (previousKey, hasPreviousKey)
         counts = (0, 0, 0, 0)
@@ -224,7 +224,7 @@ final class LMDBFileCheck {
             guard (1...Self.maximumDepth).contains(tree.depth) else {
                 throw .damage(LMDBDamage("a tree of depth \(tree.depth)"))
             }
-            try walk(page: tree.root, depth: 1, tree, role, level: level, lowerBound: nil)
+            try walk(page: tree.root, depth: 1, tree: tree, role: role, level: level, lowerBound: nil)
         }
         guard counts.branch == tree.branchPages, counts.leaf == tree.leafPages, counts.overflow == tree.overflowPages,
             counts.entries == tree.entries
@@ -234,22 +234,27 @@ final class LMDBFileCheck {
     }
 
     private func walk(
-        page number: UInt64, depth: Int, _ tree: LMDBTree, _ role: Role, level: Int, lowerBound: [UInt8]?
+        page number: UInt64, depth: Int, tree: LMDBTree, role: Role, level: Int, lowerBound: [UInt8]?
     ) throws(CheckFailure) {
         try damage { () throws(LMDBDamage) in try mark(live: number) }
         let bytes = try page(number, level: level)
         let page = try damage { () throws(LMDBDamage) in
             try LMDBTreePage(bytes, number: number, isLeaf: depth == tree.depth, keys: role.keys, ends: &ends)
         }
-        guard page.isLeaf else { return try walkChildren(of: page, depth: depth, tree, role, level, lowerBound) }
+        guard page.isLeaf else {
+            return try walkChildren(
+                of: page, depth: depth, tree: tree, role: role, level: level, lowerBound: lowerBound)
+        }
         counts.leaf += 1
         counts.entries += UInt64(page.count)
-        try damage { () throws(LMDBDamage) in try checkOrder(page.node(0).key, lowerBound, role, number) }
+        try damage { () throws(LMDBDamage) in
+            try checkOrder(page.node(0).key, lowerBound: lowerBound, role: role, number: number)
+        }
         // Most leaves are full of records, whose bytes are looked at when they are read.
         if role != .database || !page.hasOnlyValues {
             for index in 0..<page.count {
                 let node = try damage { () throws(LMDBDamage) in try page.node(index) }
-                try checkValue(of: node, page, role, level: level)
+                try checkValue(of: node, page: page, role: role, level: level)
             }
         }
         let last = try damage { () throws(LMDBDamage) in try page.node(page.count - 1).key }
@@ -259,7 +264,7 @@ final class LMDBFileCheck {
     }
 
     private func walkChildren(
-        of page: LMDBTreePage, depth: Int, _ tree: LMDBTree, _ role: Role, _ level: Int, _ lowerBound: [UInt8]?
+        of page: LMDBTreePage, depth: Int, tree: LMDBTree, role: Role, level: Int, lowerBound: [UInt8]?
     ) throws(CheckFailure) {
         counts.branch += 1
         for index in 0..<page.count {
@@ -267,18 +272,18 @@ final class LMDBFileCheck {
             if index > 0 {
                 try damage { () throws(LMDBDamage) in
                     // The second key has the bound of the whole page, since the first one says nothing.
-                    try checkOrder(node.key, index == 1 ? lowerBound : nil, role, page.number)
+                    try checkOrder(node.key, lowerBound: index == 1 ? lowerBound : nil, role: role, number: page.number)
                 }
             }
             let bound = index == 0 ? lowerBound : Array(node.key)
-            try walk(page: node.child, depth: depth + 1, tree, role, level: level + 1, lowerBound: bound)
+            try walk(page: node.child, depth: depth + 1, tree: tree, role: role, level: level + 1, lowerBound: bound)
         }
     }
 
     /// Compares the first key of a page, or any of a branch, with the last one of the leaves before
     /// it and with the one above it.
     private func checkOrder(
-        _ key: UnsafeRawBufferPointer, _ lowerBound: [UInt8]?, _ role: Role, _ number: UInt64
+        _ key: UnsafeRawBufferPointer, lowerBound: [UInt8]?, role: Role, number: UInt64
     ) throws(LMDBDamage) {
         if hasPreviousKey {
             let isBehind = previousKey.withUnsafeBytes { role.keys.order($0, key) < 0 }
@@ -292,7 +297,7 @@ final class LMDBFileCheck {
 
     /// Checks the value of a leaf's node, and the pages that it refers to.
     private func checkValue(
-        of node: LMDBTreePage.Node, _ page: LMDBTreePage, _ role: Role, level: Int
+        of node: LMDBTreePage.Node, page: LMDBTreePage, role: Role, level: Int
     ) throws(CheckFailure) {
         switch node.content {
         case .value:
@@ -307,7 +312,7 @@ final class LMDBFileCheck {
             guard role != .main else {
                 throw .damage(LMDBDamage("a record in the list of databases", page: page.number))
             }
-            try overflow(page, node, role)
+            try overflow(page, node: node, role: role)
         case .database:
             guard role == .main, node.valueByteCount == LMDBTree.byteCount else {
                 throw .damage(LMDBDamage("a database where none can be", page: page.number))
@@ -317,13 +322,13 @@ final class LMDBFileCheck {
                 throw .damage(LMDBDamage("it has databases of a kind that Roost does not make", code: .notAStore))
             }
             databaseNames.append(String(decoding: node.key, as: UTF8.self))
-            try walk(tree, .database, level: level + 1)
+            try walk(tree, role: .database, level: level + 1)
         case nil:
             throw .damage(LMDBDamage("node flags \(node.flags)", page: page.number))
         }
     }
 
-    private func overflow(_ page: LMDBTreePage, _ node: LMDBTreePage.Node, _ role: Role) throws(CheckFailure) {
+    private func overflow(_ page: LMDBTreePage, node: LMDBTreePage.Node, role: Role) throws(CheckFailure) {
         let first = try damage { () throws(LMDBDamage) in try page.bytes.u64(node.valueOffset) }
         guard first >= 2, first < filePages else {
             throw .damage(LMDBDamage("there is no page \(first)", page: page.number))
@@ -367,7 +372,7 @@ final class LMDBFileCheck {
             let page = try list.u64(8 + 8 * index)
             guard page < before, page >= 2, page <= lastPage else { throw LMDBDamage("the free list is out of order") }
             before = page
-            try Self.mark(page, &freed)
+            try Self.mark(page, bits: &freed)
         }
     }
 }

@@ -66,10 +66,10 @@ struct LMDBTreePage {
         }
         count = (lower - Self.headerByteCount) / 2
         guard count >= (isLeaf ? 1 : 2) else { throw LMDBDamage("only \(count) keys", page: number) }
-        try checkNodes(upper: upper, &ends)
+        try checkNodes(upper: upper, ends: &ends)
     }
 
-    private mutating func checkNodes(upper: Int, _ ends: inout [UInt16]) throws(LMDBDamage) {
+    private mutating func checkNodes(upper: Int, ends: inout [UInt16]) throws(LMDBDamage) {
         var before: UnsafeRawBufferPointer?
         for index in 0..<count {
             let node = try read(index)

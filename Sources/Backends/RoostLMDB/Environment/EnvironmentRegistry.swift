@@ -8,7 +8,7 @@ final class EnvironmentLease: Sendable {
     let environment: LMDBEnvironment
     private let slot: EnvironmentRegistry.Slot
 
-    fileprivate init(_ environment: LMDBEnvironment, _ slot: EnvironmentRegistry.Slot) {
+    fileprivate init(_ environment: LMDBEnvironment, slot: EnvironmentRegistry.Slot) {
         self.environment = environment
         self.slot = slot
     }
@@ -63,11 +63,13 @@ enum EnvironmentRegistry {
         var patience = Patience(seconds: settings.timeoutSeconds)
         while true {
             let identity = try FileIdentity(at: path)
-            let isReplaced = isBeingReplaced(identity, path)
+            let isReplaced = isBeingReplaced(identity, path: path)
             if !isReplaced {
                 var key = Key(identity: identity)
                 if identity.linkCount > 1, !settings.isWritable, settings.acceptsLinks { key.linkedPath = path }
-                if let slot = slot(key, path) { return try lease(slot, path, settings, isNew: isNew) }
+                if let slot = slot(key, path: path) {
+                    return try lease(slot, path: path, settings: settings, isNew: isNew)
+                }
             }
             guard patience.wait() else {
                 throw StoreError(
@@ -82,7 +84,7 @@ enum EnvironmentRegistry {
 
     /// Returns the slot of a file with one more user, or nil while another file is open under its
     /// name.
-    private static func slot(_ key: Key, _ path: String) -> Slot? {
+    private static func slot(_ key: Key, path: String) -> Slot? {
         entries.withLock { entries in
             // LMDB names its lock file after the file: two files of one name would clear each other's readers.
             guard entries[key] != nil || !entries.values.contains(where: { $0.slot.path == path }) else { return nil }
@@ -94,7 +96,7 @@ enum EnvironmentRegistry {
 
     /// Takes a share for a user that is counted already.
     private static func lease(
-        _ slot: Slot, _ path: String, _ settings: LMDBSettings, isNew: Bool
+        _ slot: Slot, path: String, settings: LMDBSettings, isNew: Bool
     ) throws(StoreError) -> EnvironmentLease {
         let lease: EnvironmentLease
         var isShared = false
@@ -108,7 +110,7 @@ enum EnvironmentRegistry {
                 environment = opened
                 return opened
             }
-            lease = EnvironmentLease(environment, slot)
+            lease = EnvironmentLease(environment, slot: slot)
         } catch {
             giveBack(slot)
             throw error
@@ -123,7 +125,7 @@ enum EnvironmentRegistry {
     }
 
     /// Whether this process reads the file under a temporary name of the store, to replace it.
-    private static func isBeingReplaced(_ identity: FileIdentity, _ path: String) -> Bool {
+    private static func isBeingReplaced(_ identity: FileIdentity, path: String) -> Bool {
         let names = entries.withLock { entries in
             entries.values.filter { $0.slot.key.identity == identity }.map(\.slot.path)
         }

@@ -6,18 +6,19 @@ internal import RoostSystem
 extension LMDBEnvironment {
     /// Maps as much as another process has made the file's map.
     func adoptMapSize(timeoutSeconds: Double) throws(StoreError) {
-        try exclusively(timeoutSeconds: timeoutSeconds, "mapped anew because another process made it larger") {
+        try exclusively(timeoutSeconds: timeoutSeconds, purpose: "mapped anew because another process made it larger") {
             (gate) throws(StoreError) in try resize(&gate, to: 0)
         }
     }
 
     /// Makes the map larger, for a writer that holds its place and has no transaction.
     func growMap(timeoutSeconds: Double) throws(StoreError) {
-        try exclusively(timeoutSeconds: timeoutSeconds, "mapped anew because it grew") { (gate) throws(StoreError) in
+        try exclusively(timeoutSeconds: timeoutSeconds, purpose: "mapped anew because it grew") {
+            (gate) throws(StoreError) in
             let file = try StoreFile.byteCount(at: path)
             let room = try StoreFile.freeBytes(inDirectoryOf: path)
             guard gate.mapByteCount < settings.maximumMapByteCount else {
-                throw StoreError.lmdb(MDB_MAP_FULL, "cannot grow", path: path)
+                throw StoreError.lmdb(MDB_MAP_FULL, what: "cannot grow", path: path)
             }
             guard room > Self.mapUnit else { throw StoreFile.error(errno: ENOSPC, what: "cannot grow", path: path) }
             let doubled = min(
@@ -47,7 +48,7 @@ extension LMDBEnvironment {
     func growMapForLongWrite() throws(StoreError) {
         var wishes = settings
         wishes.initialMapByteCount = nil
-        let wanted = try Self.mapByteCount(path, wishes)
+        let wanted = try Self.mapByteCount(path, settings: wishes)
         try gate.withLock { (gate) throws(StoreError) in
             guard gate.activeCount == 0, gate.handle != nil, gate.mapByteCount < wanted else { return }
             do throws(StoreError) {
@@ -61,21 +62,21 @@ extension LMDBEnvironment {
 
     /// Maps the file anew, as large as this; 0 for as large as another process has made it.
     private func resize(_ gate: inout Gate, to byteCount: Int) throws(StoreError) {
-        guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, "cannot be mapped", path: path) }
+        guard let handle = gate.handle else { throw StoreError.lmdb(MDB_PANIC, what: "cannot be mapped", path: path) }
         var deadReaders: Int32 = 0
         if !isUnlocked {
             let code = mdb_reader_check(handle, &deadReaders)
-            guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be mapped", path: path) }
+            guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, what: "cannot be mapped", path: path) }
         }
         let code = mdb_env_set_mapsize(handle, byteCount)
         guard code == MDB_SUCCESS else {
             // The old map may be gone already.
             gate.needsReopening = true
-            throw StoreError.lmdb(code, "cannot be mapped", path: path)
+            throw StoreError.lmdb(code, what: "cannot be mapped", path: path)
         }
         var information = MDB_envinfo()
         let informed = mdb_env_info(handle, &information)
-        guard informed == MDB_SUCCESS else { throw StoreError.lmdb(informed, "cannot be examined", path: path) }
+        guard informed == MDB_SUCCESS else { throw StoreError.lmdb(informed, what: "cannot be examined", path: path) }
         gate.mapByteCount = information.me_mapsize
     }
 }

@@ -24,9 +24,9 @@ extension LMDBEnvironment {
             case MDB_MAP_RESIZED: try adoptMapSize(timeoutSeconds: patience.secondsLeft)
             case MDB_PANIC: gate.withLock { $0.needsReopening = true }
             case MDB_READERS_FULL: break
-            default: throw StoreError.lmdb(result, "cannot be read", path: path)
+            default: throw StoreError.lmdb(result, what: "cannot be read", path: path)
             }
-            guard patience.wait() else { throw StoreError.lmdb(result, "cannot be read", path: path) }
+            guard patience.wait() else { throw StoreError.lmdb(result, what: "cannot be read", path: path) }
         }
     }
 

@@ -70,7 +70,8 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.requireOwnCompanions(ofStoreAt: path, type: LMDBStoreType())
         let handleCheck = try FileHandleCheck(at: path)
         // LMDB's locks belong to a name, and do not exclude a writer under another one.
-        let soundness = try Self.examine(path, settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
+        let soundness = try Self.examine(
+            path, settings: settings, isLocked: storeLock != nil && !isLinked, isNew: isNew)
         self.storeLock = storeLock
         self.handleCheck = handleCheck
         self.soundness = soundness
@@ -79,16 +80,16 @@ final class LMDBEnvironment: Sendable {
         var usesLocks = soundness != nil
         var opened: Gate
         do throws(StoreError) {
-            opened = try Self.openHandle(path, settings, isNew: isNew, usesLocks: usesLocks)
+            opened = try Self.openHandle(path, settings: settings, isNew: isNew, usesLocks: usesLocks)
         } catch
             where !settings.isWritable && usesLocks
             && (error.code == .permissionDenied || error.code == .readOnly || error.code == .noSpace)
         {
             // LMDB's own lock file cannot be made although ours is there. On a full disk a writer could not make it either.
             usesLocks = false
-            opened = try Self.openHandle(path, settings, isNew: false, usesLocks: false)
+            opened = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: false)
         } catch {
-            Self.removeLibraryLockFile(path, storeLock, soundness)
+            Self.removeLibraryLockFile(path, storeLock: storeLock, soundness: soundness)
             throw error
         }
         isUnlocked = !usesLocks
@@ -117,7 +118,7 @@ final class LMDBEnvironment: Sendable {
     ///
     /// Returns nil where locks are impossible.
     private static func examine(
-        _ path: String, _ settings: LMDBSettings, isLocked: Bool, isNew: Bool
+        _ path: String, settings: LMDBSettings, isLocked: Bool, isNew: Bool
     ) throws(StoreError) -> SoundnessLock? {
         if isLocked {
             do throws(StoreError) {
@@ -125,7 +126,7 @@ final class LMDBEnvironment: Sendable {
                     () throws(StoreError) in
                     if !isNew { try LMDBFileCheck.check(path) }
                     // Later openers find it, or know that it was removed.
-                    try allocateLibraryLockFile(path, settings)
+                    try allocateLibraryLockFile(path, settings: settings)
                 }
             } catch
                 where !settings.isWritable
@@ -151,7 +152,7 @@ final class LMDBEnvironment: Sendable {
     ///
     /// Address space costs nothing, and growing has to wait for readers: so it is as large as the
     /// file can become on its disk.
-    static func mapByteCount(_ path: String, _ settings: LMDBSettings) throws(StoreError) -> Int {
+    static func mapByteCount(_ path: String, settings: LMDBSettings) throws(StoreError) -> Int {
         let file = try StoreFile.byteCount(at: path)
         let wanted: Int
         if let initial = settings.initialMapByteCount {
@@ -170,15 +171,16 @@ final class LMDBEnvironment: Sendable {
     static let mapUnit = 1 << 16
 
     private static func openHandle(
-        _ path: String, _ settings: LMDBSettings, isNew: Bool, usesLocks: Bool
+        _ path: String, settings: LMDBSettings, isNew: Bool, usesLocks: Bool
     ) throws(StoreError) -> Gate {
-        let wanted = try mapByteCount(path, settings)
+        let wanted = try mapByteCount(path, settings: settings)
         let smallest = min(wanted, max(try StoreFile.byteCount(at: path), 1 << 24) / mapUnit * mapUnit + mapUnit)
         var mapByteCount = wanted
         while true {
             do throws(StoreError) {
                 try AddressSpace.requireRoom(mapByteCount, forMapOf: path)
-                return try openHandle(path, settings, mapByteCount, isNew: isNew, usesLocks: usesLocks)
+                return try openHandle(
+                    path, settings: settings, mapByteCount: mapByteCount, isNew: isNew, usesLocks: usesLocks)
             } catch  where error.code == .outOfResources && mapByteCount > smallest {
                 // The process's address space is limited; a smaller map may fit.
                 mapByteCount = max(mapByteCount / 2 / mapUnit * mapUnit, smallest)
@@ -187,28 +189,28 @@ final class LMDBEnvironment: Sendable {
     }
 
     private static func openHandle(
-        _ path: String, _ settings: LMDBSettings, _ mapByteCount: Int, isNew: Bool, usesLocks: Bool
+        _ path: String, settings: LMDBSettings, mapByteCount: Int, isNew: Bool, usesLocks: Bool
     ) throws(StoreError) -> Gate {
         var gate = Gate()
         gate.mapByteCount = mapByteCount
         gate.isWritable = settings.isWritable
-        try check(mdb_env_create(&gate.handle), path)
-        guard let handle = gate.handle else { throw StoreError.lmdb(ENOMEM, "cannot be opened", path: path) }
+        try check(mdb_env_create(&gate.handle), path: path)
+        guard let handle = gate.handle else { throw StoreError.lmdb(ENOMEM, what: "cannot be opened", path: path) }
         do throws(StoreError) {
-            try check(mdb_env_set_mapsize(handle, mapByteCount), path)
-            try check(mdb_env_set_maxreaders(handle, settings.readerCount), path)
-            try check(mdb_env_set_maxdbs(handle, MDB_dbi(KeySpace.allCases.count)), path)
+            try check(mdb_env_set_mapsize(handle, mapByteCount), path: path)
+            try check(mdb_env_set_maxreaders(handle, settings.readerCount), path: path)
+            try check(mdb_env_set_maxdbs(handle, MDB_dbi(KeySpace.allCases.count)), path: path)
             var flags = MDB_NOSUBDIR | MDB_NOTLS
             if !settings.isWritable { flags |= MDB_RDONLY }
             if !usesLocks { flags |= MDB_NOLOCK }
             if settings.isUnpublished, settings.isWritable { flags |= MDB_NOSYNC }
-            if usesLocks { try allocateLibraryLockFile(path, settings) }
-            try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path)
+            if usesLocks { try allocateLibraryLockFile(path, settings: settings) }
+            try check(mdb_env_open(handle, path, UInt32(flags), 0o600), path: path)
             if usesLocks {
                 var deadReaders: Int32 = 0
-                try check(mdb_reader_check(handle, &deadReaders), path)
+                try check(mdb_reader_check(handle, &deadReaders), path: path)
             }
-            gate.databases = try openDatabases(handle, path, isNew: isNew)
+            gate.databases = try openDatabases(handle, path: path, isNew: isNew)
             return gate
         } catch {
             mdb_env_close(handle)
@@ -219,7 +221,7 @@ final class LMDBEnvironment: Sendable {
     /// Makes LMDB's lock file as large as LMDB wants it: two cache lines, then one for each reader.
     ///
     /// LMDB maps it without allocating it: on a full disk that kills the process.
-    private static func allocateLibraryLockFile(_ path: String, _ settings: LMDBSettings) throws(StoreError) {
+    private static func allocateLibraryLockFile(_ path: String, settings: LMDBSettings) throws(StoreError) {
         try StoreFile.allocate(64 * (Int(settings.readerCount) + 2), at: path + "-lock")
     }
 
@@ -234,28 +236,28 @@ final class LMDBEnvironment: Sendable {
         }
     }
 
-    private static func openDatabases(_ handle: OpaquePointer, _ path: String, isNew: Bool) throws(StoreError)
+    private static func openDatabases(_ handle: OpaquePointer, path: String, isNew: Bool) throws(StoreError)
         -> [MDB_dbi]
     {
         var transaction: OpaquePointer?
-        try check(mdb_txn_begin(handle, nil, UInt32(isNew ? 0 : MDB_RDONLY), &transaction), path)
+        try check(mdb_txn_begin(handle, nil, UInt32(isNew ? 0 : MDB_RDONLY), &transaction), path: path)
         var databases: [MDB_dbi] = []
         for space in KeySpace.allCases {
             var database = MDB_dbi()
             let code = mdb_dbi_open(transaction, space.rawValue, UInt32(isNew ? MDB_CREATE : 0), &database)
             guard code == MDB_SUCCESS else {
                 mdb_txn_abort(transaction)
-                throw StoreError.lmdb(code, "cannot be opened", path: path)
+                throw StoreError.lmdb(code, what: "cannot be opened", path: path)
             }
             databases.append(database)
         }
         // Handles stay valid only if the transaction that opened them commits.
-        try check(mdb_txn_commit(transaction), path)
+        try check(mdb_txn_commit(transaction), path: path)
         return databases
     }
 
-    static func check(_ code: Int32, _ path: String) throws(StoreError) {
-        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be opened", path: path) }
+    static func check(_ code: Int32, path: String) throws(StoreError) {
+        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, what: "cannot be opened", path: path) }
     }
 
     /// Closes the handle.
@@ -288,7 +290,7 @@ final class LMDBEnvironment: Sendable {
 
     /// Removes LMDB's lock file after a file could not be opened, unless the store is open
     /// elsewhere.
-    private static func removeLibraryLockFile(_ path: String, _ storeLock: StoreLock?, _ soundness: SoundnessLock?) {
+    private static func removeLibraryLockFile(_ path: String, storeLock: StoreLock?, soundness: SoundnessLock?) {
         soundness?.release()
         guard let storeLock else { return }
         if (try? storeLock.change(to: .exclusive, timeoutSeconds: 0)) != nil { try? StoreFile.remove(path + "-lock") }
@@ -333,7 +335,7 @@ final class LMDBEnvironment: Sendable {
     /// Runs `body` when no transaction of this process is open, waiting for that up to
     /// `timeoutSeconds`.
     func exclusively(
-        timeoutSeconds: Double, _ purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
+        timeoutSeconds: Double, purpose: String, _ body: (inout Gate) throws(StoreError) -> Void
     ) throws(StoreError) {
         var patience = Patience(seconds: timeoutSeconds)
         var openCount = 0
@@ -355,7 +357,7 @@ final class LMDBEnvironment: Sendable {
     /// Makes a handle that failed usable again; does nothing if it is.
     func reopenIfNeeded(timeoutSeconds: Double) throws(StoreError) {
         guard gate.withLock({ $0.needsReopening || $0.handle == nil }) else { return }
-        try exclusively(timeoutSeconds: timeoutSeconds, "opened again after a failed write") {
+        try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened again after a failed write") {
             (gate) throws(StoreError) in
             guard gate.needsReopening || gate.handle == nil else { return }
             try reopen(&gate, isWritable: gate.isWritable)
@@ -371,7 +373,7 @@ final class LMDBEnvironment: Sendable {
         try StoreFile.requireRegularFile(at: path, forWriting: true)
         try StoreFile.requireOneName(ofStoreAt: path, forWriting: true, companions: LMDBStoreType.companions)
         let lock = try WriterLock(forStoreAt: path)
-        try exclusively(timeoutSeconds: timeoutSeconds, "opened for writing") { (gate) throws(StoreError) in
+        try exclusively(timeoutSeconds: timeoutSeconds, purpose: "opened for writing") { (gate) throws(StoreError) in
             if !gate.isWritable { try reopen(&gate, isWritable: true) }
         }
         writerLock.withLock { if $0 == nil { $0 = lock } }
@@ -385,7 +387,7 @@ final class LMDBEnvironment: Sendable {
         Self.closeHandle(&gate)
         gate.mapByteCount = mapByteCount
         gate.needsReopening = true
-        gate = try Self.openHandle(path, settings, isNew: false, usesLocks: !isUnlocked)
+        gate = try Self.openHandle(path, settings: settings, isNew: false, usesLocks: !isUnlocked)
     }
 
     /// Takes the writer's place among all processes.

@@ -92,7 +92,7 @@ extension LMDBEnvironment {
             return (handle, gate.databases)
         }
         guard let (handle, databases) = entered else {
-            throw StoreError.lmdb(MDB_PANIC, "cannot be written", path: path)
+            throw StoreError.lmdb(MDB_PANIC, what: "cannot be written", path: path)
         }
         do throws(StoreError) {
             try forgetDeadReaders(handle)
@@ -107,9 +107,9 @@ extension LMDBEnvironment {
             leave()
             if code == MDB_MAP_RESIZED { return nil }
             if code == MDB_PANIC { gate.withLock { $0.needsReopening = true } }
-            throw StoreError.lmdb(code, "cannot be written", path: path)
+            throw StoreError.lmdb(code, what: "cannot be written", path: path)
         }
-        return LMDBTransaction(pointer, databases, path: path)
+        return LMDBTransaction(pointer, databases: databases, path: path)
     }
 
     /// Takes away the places of processes that died with snapshots open, now and then: until that
@@ -118,7 +118,7 @@ extension LMDBEnvironment {
         guard gate.withLock({ $0.writeCount % 32 == 1 }) else { return }
         var deadReaders: Int32 = 0
         let code = mdb_reader_check(handle, &deadReaders)
-        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, "cannot be written", path: path) }
+        guard code == MDB_SUCCESS else { throw StoreError.lmdb(code, what: "cannot be written", path: path) }
     }
 
     /// Commits, on the thread that began the transaction.
@@ -146,7 +146,7 @@ extension LMDBEnvironment {
         case MDB_MAP_FULL: return false
         case MDB_BAD_TXN, MDB_TXN_FULL, MDB_KEYEXIST:
             // Refused before anything was written to the file.
-            throw StoreError.lmdb(code, "cannot be committed", path: path)
+            throw StoreError.lmdb(code, what: "cannot be committed", path: path)
         default: throw failedCommit(code)
         }
     }
@@ -155,7 +155,7 @@ extension LMDBEnvironment {
     ///
     /// Unless the disk was just full, the handle is replaced before the next transaction.
     private func failedCommit(_ code: Int32) -> StoreError {
-        let error = StoreError.lmdb(code, "cannot be committed", path: path)
+        let error = StoreError.lmdb(code, what: "cannot be committed", path: path)
         let isUnknown = gate.withLock { gate in
             guard let handle = gate.handle else { return true }
             // LMDB refuses everything after a meta page failed; before that, nothing that counts was written.
@@ -203,12 +203,12 @@ extension LMDBEnvironment {
             gate.activeCount += 1
             return handle
         }
-        guard let handle = entered else { throw StoreError.lmdb(MDB_PANIC, "cannot be flushed", path: path) }
+        guard let handle = entered else { throw StoreError.lmdb(MDB_PANIC, what: "cannot be flushed", path: path) }
         defer { leave() }
         let code = mdb_env_sync(handle, 1)
         guard code == MDB_SUCCESS else {
             gate.withLock { $0.needsReopening = true }
-            throw StoreError.lmdb(code, "cannot be flushed to the disk", path: path)
+            throw StoreError.lmdb(code, what: "cannot be flushed to the disk", path: path)
         }
     }
 }
@@ -272,7 +272,9 @@ final class LMDBLongWrite: KeyValueLongWrite {
             environment.leaveWriting()
         }
         let isCommitted = try thread.run { () throws(StoreError) in try environment.commit(handle.writer) }
-        guard isCommitted else { throw StoreError.lmdb(MDB_MAP_FULL, "cannot be committed", path: environment.path) }
+        guard isCommitted else {
+            throw StoreError.lmdb(MDB_MAP_FULL, what: "cannot be committed", path: environment.path)
+        }
     }
 
     func abort() {

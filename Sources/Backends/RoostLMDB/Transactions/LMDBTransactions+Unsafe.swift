@@ -15,7 +15,7 @@ final class LMDBTransaction {
     private var visitCount = 0
     private var whenVisited: (() -> Void)?
 
-    init(_ pointer: OpaquePointer, _ databases: [MDB_dbi], path: String) {
+    init(_ pointer: OpaquePointer, databases: [MDB_dbi], path: String) {
         self.pointer = pointer
         self.databases = databases
         self.path = path
@@ -75,7 +75,7 @@ final class LMDBTransaction {
         switch code {
         case MDB_SUCCESS: return UnsafeRawBufferPointer(value)
         case MDB_NOTFOUND: return nil
-        default: throw StoreError.lmdb(code, "cannot be read", path: path)
+        default: throw StoreError.lmdb(code, what: "cannot be read", path: path)
         }
     }
 
@@ -83,7 +83,7 @@ final class LMDBTransaction {
         let pointer = try requireOpen()
         var cursor: OpaquePointer?
         let code = mdb_cursor_open(pointer, try database(space), &cursor)
-        guard code == MDB_SUCCESS, let cursor else { throw StoreError.lmdb(code, "cannot be read", path: path) }
+        guard code == MDB_SUCCESS, let cursor else { throw StoreError.lmdb(code, what: "cannot be read", path: path) }
         cursors.append(cursor)
         return cursor
     }
@@ -125,7 +125,7 @@ final class LMDBCursor: KeyValueCursor {
     /// Opens a cursor.
     ///
     /// `verify` is called now and then while moving, for files that are read without locks.
-    init(_ transaction: LMDBTransaction, _ space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
+    init(_ transaction: LMDBTransaction, space: KeySpace, verify: (() throws(StoreError) -> Void)? = nil)
         throws(StoreError)
     {
         self.transaction = transaction
@@ -137,17 +137,18 @@ final class LMDBCursor: KeyValueCursor {
 
     func seek(to key: UnsafeRawBufferPointer) throws(StoreError) -> Bool {
         isAtEnd = false
-        return key.isEmpty ? try move(MDB_FIRST, MDB_val()) : try move(MDB_SET_RANGE, MDB_val(key))
+        return key.isEmpty ? try move(MDB_FIRST, target: MDB_val()) : try move(MDB_SET_RANGE, target: MDB_val(key))
     }
 
     func seek(before key: UnsafeRawBufferPointer?) throws(StoreError) -> Bool {
         isAtEnd = false
         if let key {
-            let isBehind = key.isEmpty ? try move(MDB_FIRST, MDB_val()) : try move(MDB_SET_RANGE, MDB_val(key))
-            if isBehind { return try move(MDB_PREV, MDB_val()) }
+            let isBehind =
+                key.isEmpty ? try move(MDB_FIRST, target: MDB_val()) : try move(MDB_SET_RANGE, target: MDB_val(key))
+            if isBehind { return try move(MDB_PREV, target: MDB_val()) }
             isAtEnd = false
         }
-        return try move(MDB_LAST, MDB_val())
+        return try move(MDB_LAST, target: MDB_val())
     }
 
     func next() throws(StoreError) -> Bool {
@@ -156,7 +157,7 @@ final class LMDBCursor: KeyValueCursor {
             return false
         }
         // On a cursor that has no position yet, this is the first key.
-        return try move(MDB_NEXT, MDB_val())
+        return try move(MDB_NEXT, target: MDB_val())
     }
 
     func visit(
@@ -178,7 +179,7 @@ final class LMDBCursor: KeyValueCursor {
             guard code == MDB_SUCCESS else {
                 (keyValue, dataValue) = (MDB_val(), MDB_val())
                 guard code == MDB_NOTFOUND else {
-                    throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+                    throw StoreError.lmdb(code, what: "cannot be read", path: transaction.path)
                 }
                 isAtEnd = true
                 return false
@@ -187,7 +188,7 @@ final class LMDBCursor: KeyValueCursor {
         return true
     }
 
-    private func move(_ operation: MDB_cursor_op, _ target: MDB_val) throws(StoreError) -> Bool {
+    private func move(_ operation: MDB_cursor_op, target: MDB_val) throws(StoreError) -> Bool {
         _ = try transaction.requireOpen()
         try verifyNowAndThen()
         var (keyValue, value) = (target, MDB_val())
@@ -202,7 +203,7 @@ final class LMDBCursor: KeyValueCursor {
             key = UnsafeRawBufferPointer(start: nil, count: 0)
             self.value = key
             return false
-        default: throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+        default: throw StoreError.lmdb(code, what: "cannot be read", path: transaction.path)
         }
     }
 
@@ -225,7 +226,7 @@ final class LMDBReader: KeyValueReader {
     init(_ lease: EnvironmentLease) throws(StoreError) {
         let environment = lease.environment
         let (pointer, databases) = try environment.beginRead()
-        transaction = LMDBTransaction(pointer, databases, path: environment.path)
+        transaction = LMDBTransaction(pointer, databases: databases, path: environment.path)
         verify = environment.isUnlocked ? { () throws(StoreError) in try environment.verifyUnchanged() } : nil
         self.lease = lease
     }
@@ -241,18 +242,18 @@ final class LMDBReader: KeyValueReader {
     }
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
-        try LMDBCursor(transaction, space, verify: verify)
+        try LMDBCursor(transaction, space: space, verify: verify)
     }
 
     func close() {
         guard let lease else { return }
         self.lease = nil
         // Who closes what it is shown entries of keeps their bytes until then.
-        guard transaction.isVisited else { return Self.end(transaction, lease) }
-        transaction.afterVisits { [transaction] in Self.end(transaction, lease) }
+        guard transaction.isVisited else { return Self.end(transaction, lease: lease) }
+        transaction.afterVisits { [transaction] in Self.end(transaction, lease: lease) }
     }
 
-    private static func end(_ transaction: LMDBTransaction, _ lease: EnvironmentLease) {
+    private static func end(_ transaction: LMDBTransaction, lease: EnvironmentLease) {
         if let pointer = transaction.end() { lease.environment.endRead(pointer) }
     }
 }

@@ -73,29 +73,29 @@ final class LMDBWriter: KeyValueWriter {
         switch code {
         case MDB_SUCCESS: try body(UnsafeRawBufferPointer(value))
         case MDB_NOTFOUND: try body(nil)
-        default: throw StoreError.lmdb(code, "cannot be read", path: transaction.path)
+        default: throw StoreError.lmdb(code, what: "cannot be read", path: transaction.path)
         }
     }
 
     func cursor(in space: KeySpace) throws(StoreError) -> any KeyValueCursor {
         try endRoom(in: space)
-        return try LMDBCursor(transaction, space)
+        return try LMDBCursor(transaction, space: space)
     }
 
     func put(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
-        if try isBehindAll(key, space) { return try append(key, value, in: space) }
-        let code = put(key, value, flags: 0, try cursor(space))
+        if try isBehindAll(key, space: space) { return try append(key, value, in: space) }
+        let code = put(key, value: value, flags: 0, cursor: try cursor(space))
         guard code == MDB_SUCCESS else { throw failure(code) }
     }
 
     func insert(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace
     ) throws(StoreError) -> Bool {
-        if try isBehindAll(key, space) {
+        if try isBehindAll(key, space: space) {
             try append(key, value, in: space)
             return true
         }
-        let code = put(key, value, flags: UInt32(MDB_NOOVERWRITE), try cursor(space))
+        let code = put(key, value: value, flags: UInt32(MDB_NOOVERWRITE), cursor: try cursor(space))
         switch code {
         case MDB_SUCCESS: return true
         case MDB_KEYEXIST: return false
@@ -105,8 +105,8 @@ final class LMDBWriter: KeyValueWriter {
 
     func append(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in space: KeySpace) throws(StoreError) {
         let cursor = try cursor(space, isAppending: true)
-        if PageRoom.isLeft(in: space) { try leaveRoom(before: key, value, space, cursor) }
-        let code = put(key, value, flags: UInt32(MDB_APPEND), cursor)
+        if PageRoom.isLeft(in: space) { try leaveRoom(before: key, value: value, space: space, cursor: cursor) }
+        let code = put(key, value: value, flags: UInt32(MDB_APPEND), cursor: cursor)
         guard code == MDB_SUCCESS else { throw failure(code) }
         guard space == .records, state.pointee.knowsLastRecordKey else { return }
         state.pointee.lastRecordKey.removeAll(keepingCapacity: true)
@@ -117,7 +117,7 @@ final class LMDBWriter: KeyValueWriter {
     ///
     /// Appending it leaves full pages; any other put would leave them half full, since LMDB splits
     /// pages in the middle.
-    private func isBehindAll(_ key: UnsafeRawBufferPointer, _ space: KeySpace) throws(StoreError) -> Bool {
+    private func isBehindAll(_ key: UnsafeRawBufferPointer, space: KeySpace) throws(StoreError) -> Bool {
         guard space == .records else { return false }
         if !state.pointee.knowsLastRecordKey {
             var (last, value) = (MDB_val(), MDB_val())
@@ -131,7 +131,7 @@ final class LMDBWriter: KeyValueWriter {
     }
 
     private func put(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, flags: UInt32, _ cursor: OpaquePointer
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, flags: UInt32, cursor: OpaquePointer
     ) -> Int32 {
         var (keyValue, dataValue) = (MDB_val(key), MDB_val(value))
         return mdb_cursor_put(cursor, &keyValue, &dataValue, flags)
@@ -154,7 +154,7 @@ final class LMDBWriter: KeyValueWriter {
     /// Puts a placeholder before an entry that is appended, where one is due, and takes away the
     /// one before.
     private func leaveRoom(
-        before key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace, _ cursor: OpaquePointer
+        before key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, cursor: OpaquePointer
     ) throws(StoreError) {
         if state.pointee.room?.space != space {
             if let other = state.pointee.room?.space { try endRoom(in: other) }
@@ -176,7 +176,7 @@ final class LMDBWriter: KeyValueWriter {
         guard placeholder.count < LMDBStorage.longestKeyByteCount, !placeholder.elementsEqual(key) else { return }
         let zeros = [UInt8](repeating: 0, count: placeholderByteCount)
         let code = placeholder.withUnsafeBytes { key in
-            zeros.withUnsafeBytes { put(key, $0, flags: UInt32(MDB_APPEND), cursor) }
+            zeros.withUnsafeBytes { put(key, value: $0, flags: UInt32(MDB_APPEND), cursor: cursor) }
         }
         guard code == MDB_SUCCESS else { throw failure(code) }
         state.pointee.room?.placeholder = placeholder
@@ -208,7 +208,7 @@ final class LMDBWriter: KeyValueWriter {
 
     private func failure(_ code: Int32) -> StoreError {
         if code == MDB_MAP_FULL { state.pointee.isMapFull = true }
-        return StoreError.lmdb(code, "cannot be written", path: transaction.path)
+        return StoreError.lmdb(code, what: "cannot be written", path: transaction.path)
     }
 
     /// Does nothing: the code that began the transaction ends it.

@@ -40,7 +40,7 @@
 
         /// Sends a statement without waiting for its result.
         func runLater(
-            _ statement: PostgreSQLPrepared, _ parameters: PostgreSQLParameters
+            _ statement: PostgreSQLPrepared, parameters: PostgreSQLParameters
         ) throws(StoreError) {
             try collectAhead()
             try endCopy()
@@ -66,7 +66,7 @@
         /// - Returns: Their results.
         /// - Throws: The first error.
         func run(
-            together statements: [(sql: String, values: [SQLValue])], _ what: String
+            together statements: [(sql: String, values: [SQLValue])], what: String
         ) throws(StoreError) -> [PostgreSQLResult] {
             try collectAhead()
             try endCopy()
@@ -77,7 +77,7 @@
                 for (index, value) in values.enumerated() { try parameters.set(value, at: index) }
                 ready.append((prepared, parameters))
             }
-            for (prepared, parameters) in ready { try runLater(prepared, parameters) }
+            for (prepared, parameters) in ready { try runLater(prepared, parameters: parameters) }
             return try finishDeferred(what)
         }
 
@@ -104,7 +104,7 @@
                 results.append(result)
             }
             guard PQexitPipelineMode(connection) == 1 else { throw lost(what) }
-            if let failure { throw StoreError.postgreSQL(failure, what, name) }
+            if let failure { throw StoreError.postgreSQL(failure, what: what, name: name) }
             return results
         }
 

@@ -8,12 +8,12 @@
         private static let mostPrepared = 256
 
         package func statement(_ sql: String) throws(StoreError) -> any SQLStatement {
-            PostgreSQLStatement(self, try prepare(sql))
+            PostgreSQLStatement(self, prepared: try prepare(sql))
         }
 
         package func rows(_ sql: String) throws(StoreError) -> any SQLStatement {
             try requireText(sql)
-            return PostgreSQLCursor(self, sql)
+            return PostgreSQLCursor(self, sql: sql)
         }
 
         package func execute(_ sql: String) throws(StoreError) { try query(sql) }
@@ -63,14 +63,14 @@
         }
 
         /// Runs a statement and fetches all its rows, in binary format.
-        func run(_ statement: PostgreSQLPrepared, _ parameters: PostgreSQLParameters) throws(StoreError)
+        func run(_ statement: PostgreSQLPrepared, parameters: PostgreSQLParameters) throws(StoreError)
             -> PostgreSQLResult
         {
             try send(parameters) { PQsendQueryPrepared($0, statement.name, $1, $2, $3, $4, 1) }
         }
 
         /// Runs a statement that is not prepared, whose parameters have types of their own.
-        func run(_ sql: String, _ parameters: PostgreSQLParameters) throws(StoreError) -> PostgreSQLResult {
+        func run(_ sql: String, parameters: PostgreSQLParameters) throws(StoreError) -> PostgreSQLResult {
             try send(parameters) { PQsendQueryParams($0, sql, $1, parameters.types, $2, $3, $4, 1) }
         }
 

@@ -46,7 +46,7 @@
         /// - Throws: `ioFailure` for a server that cannot be reached, `permissionDenied`,
         ///   `notFound` for a database that does not exist, `busy` for a server without a free
         ///   connection.
-        init(_ location: PostgreSQLLocation, _ settings: PostgreSQLSettings) throws(StoreError) {
+        init(_ location: PostgreSQLLocation, settings: PostgreSQLSettings) throws(StoreError) {
             name = location.name
             self.settings = settings
             try connect(location)
@@ -115,8 +115,9 @@
                 case PGRES_POLLING_OK:
                     guard PQsetnonblocking(connection, 1) == 0 else { throw lost("Connecting to") }
                     return
-                case PGRES_POLLING_READING: try wait(connection, POLLIN, until: deadline, "Connecting to")
-                case PGRES_POLLING_WRITING: try wait(connection, POLLOUT, until: deadline, "Connecting to")
+                case PGRES_POLLING_READING: try wait(connection, events: POLLIN, until: deadline, what: "Connecting to")
+                case PGRES_POLLING_WRITING:
+                    try wait(connection, events: POLLOUT, until: deadline, what: "Connecting to")
                 default: throw refused(connection)
                 }
                 state = PQconnectPoll(connection)
@@ -145,7 +146,7 @@
             {
                 state = "28000"
             }
-            return .postgreSQL(PostgreSQLError(state: state, text: text), "Connecting to", name)
+            return .postgreSQL(PostgreSQLError(state: state, text: text), what: "Connecting to", name: name)
         }
 
         private func prepareSession(_ location: PostgreSQLLocation) throws(StoreError) {
@@ -162,10 +163,10 @@
             // Settings of later versions, which a role can have too.
             if serverVersion >= 140_000 { try query("SET idle_session_timeout = 0") }
             if serverVersion >= 170_000 { try query("SET transaction_timeout = 0") }
-            guard result.text(0, 7) == "UTF8" else {
+            guard result.text(0, column: 7) == "UTF8" else {
                 throw StoreError(
                     .unsupported,
-                    "The database of '\(name)' has the encoding \(result.text(0, 7) ?? "?"); stores need UTF8: createdb --encoding=UTF8 --template=template0."
+                    "The database of '\(name)' has the encoding \(result.text(0, column: 7) ?? "?"); stores need UTF8: createdb --encoding=UTF8 --template=template0."
                 )
             }
         }
@@ -196,12 +197,12 @@
         /// - Throws: `unsupported`.
         func requireSession(_ location: PostgreSQLLocation) throws(StoreError) {
             func number(_ connection: PostgreSQLConnection) throws(StoreError) -> String? {
-                try connection.query("SELECT pg_backend_pid()").text(0, 0)
+                try connection.query("SELECT pg_backend_pid()").text(0, column: 0)
             }
             let own = try number(self)
             guard own != String(PQbackendPID(try open())) else { return }
             // A second session in a transaction gets the server's session that this one has just left, if it has left it.
-            let other = try PostgreSQLConnection(location, settings)
+            let other = try PostgreSQLConnection(location, settings: settings)
             defer { other.close() }
             try other.query("BEGIN")
             guard try number(other) != own, try number(self) == own else {
@@ -246,7 +247,7 @@
         ///
         /// - Returns: The last result, in text format.
         @discardableResult
-        func query(_ sql: String, _ what: String = "A statement on") throws(StoreError) -> PostgreSQLResult {
+        func query(_ sql: String, what: String = "A statement on") throws(StoreError) -> PostgreSQLResult {
             try requireText(sql)
             try settle()
             let connection = try open()
@@ -256,7 +257,7 @@
 
         /// Runs a statement with parameters.
         func send(
-            _ parameters: PostgreSQLParameters, _ what: String = "A statement on",
+            _ parameters: PostgreSQLParameters, what: String = "A statement on",
             _ call: (
                 OpaquePointer, Int32, UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?,
                 UnsafePointer<Int32>?
@@ -286,7 +287,7 @@
                 default: break
                 }
             }
-            if let failure { throw StoreError.postgreSQL(failure, what, name) }
+            if let failure { throw StoreError.postgreSQL(failure, what: what, name: name) }
             guard let last else { throw lost(what) }
             changedRowCount = last.changedRowCount
             return last
@@ -305,7 +306,7 @@
                 + (isCancelling ? settings.connectTimeout : patience ?? settings.responseTimeout)
             try flush(what, until: deadline)
             while PQisBusy(connection) == 1 {
-                try wait(connection, POLLIN, until: deadline, what)
+                try wait(connection, events: POLLIN, until: deadline, what: what)
                 guard PQconsumeInput(connection) == 1 else { throw lost(what) }
             }
             return PQgetResult(connection).map { PostgreSQLResult($0) }
@@ -319,7 +320,7 @@
                 case 0: return
                 case 1:
                     // The server may have to be read from before it takes more.
-                    try wait(connection, POLLIN | POLLOUT, until: deadline, what)
+                    try wait(connection, events: POLLIN | POLLOUT, until: deadline, what: what)
                     guard PQconsumeInput(connection) == 1 else { throw lost(what) }
                 default: throw lost(what)
                 }
@@ -349,7 +350,7 @@
 
         /// Waits for the socket.
         func wait(
-            _ connection: OpaquePointer, _ events: Int32, until deadline: ContinuousClock.Instant, _ what: String
+            _ connection: OpaquePointer, events: Int32, until deadline: ContinuousClock.Instant, what: String
         ) throws(StoreError) {
             let socket = PQsocket(connection)
             guard socket >= 0 else { throw lost(what) }
@@ -441,7 +442,7 @@
         /// The error of a connection that is lost.
         func lost(_ what: String) -> StoreError {
             let text = handle.map { Self.line(PQerrorMessage($0)) } ?? "closed"
-            return .postgreSQL(PostgreSQLError(state: "", text: text), what, name)
+            return .postgreSQL(PostgreSQLError(state: "", text: text), what: what, name: name)
         }
 
         /// The first line of a text of libpq.

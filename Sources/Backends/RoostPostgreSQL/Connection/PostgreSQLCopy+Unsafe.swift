@@ -37,7 +37,7 @@
         package func insert(_ links: [Link], into target: String) throws(StoreError) {
             let copy = try copy(into: target)
             for link in links {
-                copy.rows.append(link.source, link.target, link.order, link.inverseOrder)
+                copy.rows.append(link.source, second: link.target, third: link.order, fourth: link.inverseOrder)
                 if copy.rows.isLarge { try sendRows(copy) }
             }
         }
@@ -48,7 +48,7 @@
         /// without a wait.
         private func copy(into target: String) throws(StoreError) -> PostgreSQLCopy {
             if let openCopy, openCopy.target == target { return openCopy }
-            let start = try query("COPY \(target) FROM STDIN (FORMAT binary)", PostgreSQLCopy.what)
+            let start = try query("COPY \(target) FROM STDIN (FORMAT binary)", what: PostgreSQLCopy.what)
             guard start.status == PGRES_COPY_IN else { throw lost(PostgreSQLCopy.what) }
             let copy = PostgreSQLCopy(target)
             openCopy = copy
@@ -182,7 +182,7 @@
         }
 
         /// Appends a row of four integers.
-        mutating func append(_ first: Int64, _ second: Int64, _ third: Int64, _ fourth: Int64) {
+        mutating func append(_ first: Int64, second: Int64, third: Int64, fourth: Int64) {
             reserve(2 + 4 * 12)
             put(Int16(4))
             put(column: first)
@@ -192,7 +192,7 @@
         }
 
         /// Returns the sources of the columns for the records of an entity.
-        private mutating func places(of record: RecordReader, _ columns: SQLRowColumns) -> Places? {
+        private mutating func places(of record: RecordReader, columns: SQLRowColumns) -> Places? {
             let number = record.entityNumber
             if places.count <= number { places += Array(repeating: nil, count: number + 1 - places.count) }
             if let known = places[number] { return known }
@@ -216,7 +216,7 @@
 
         /// Appends the row of a record: key, entity, version, checksum, then the columns.
         mutating func append(_ record: RecordReader, version: UInt32, columns: SQLRowColumns) {
-            guard let places = places(of: record, columns) else { return }
+            guard let places = places(of: record, columns: columns) else { return }
             let bytes = record.bytes
             rowByteCount = 2 + 4 * 12 + places.sources.count * 20 + bytes.count
             reserve(rowByteCount)
@@ -233,7 +233,7 @@
                     if bytes[Int(step.nullByte)] & step.nullMask != 0 {
                         put(Int32(-1))
                     } else {
-                        append(step, isFirst, record, places.fixedByteCount)
+                        append(step, isFirstOfTail: isFirst, record: record, fixedByteCount: places.fixedByteCount)
                     }
                 case .entity(let step):
                     if bytes[Int(step.nullByte)] & step.nullMask != 0 {
@@ -241,7 +241,7 @@
                     } else if step.kind == .reference {
                         put(column: Int64(step.destination))
                     } else {
-                        put(column: Int64(load(bytes, Int(step.byteOffset) + 8, as: UInt32.self)))
+                        put(column: Int64(load(bytes, offset: Int(step.byteOffset) + 8, as: UInt32.self)))
                     }
                 }
             }
@@ -249,18 +249,18 @@
 
         /// Appends the value of a field that is not null.
         private mutating func append(
-            _ step: SQLStep, _ isFirstOfTail: Bool, _ record: RecordReader, _ fixedByteCount: Int
+            _ step: SQLStep, isFirstOfTail: Bool, record: RecordReader, fixedByteCount: Int
         ) {
             let (bytes, offset) = (record.bytes, Int(step.byteOffset))
             switch step.kind {
             case .integer64, .order, .reference, .polymorphicReference, .objectID, .double, .date:
-                put(column: Int64(bitPattern: load(bytes, offset, as: UInt64.self)))
-            case .integer32: put(column: Int64(Int32(bitPattern: load(bytes, offset, as: UInt32.self))))
-            case .integer16: put(column: Int64(Int16(bitPattern: load(bytes, offset, as: UInt16.self))))
+                put(column: Int64(bitPattern: load(bytes, offset: offset, as: UInt64.self)))
+            case .integer32: put(column: Int64(Int32(bitPattern: load(bytes, offset: offset, as: UInt32.self))))
+            case .integer16: put(column: Int64(Int16(bitPattern: load(bytes, offset: offset, as: UInt16.self))))
             case .boolean: put(column: Int64(bytes[offset]))
             case .composite: put(column: 1)
             case .float:
-                let bits = SQLValue.widened(load(bytes, offset, as: UInt32.self)).bitPattern
+                let bits = SQLValue.widened(load(bytes, offset: offset, as: UInt32.self)).bitPattern
                 put(column: Int64(bitPattern: UInt64(bits)))
             case .uuid: put(column: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + 16]))
             case .decimal:
@@ -270,26 +270,27 @@
                     reserve(text.count + rowByteCount)
                     put(column: UnsafeRawBufferPointer(text))
                 }
-            case .data, .transformable: put(column: tail(bytes, step, isFirstOfTail, fixedByteCount))
+            case .data, .transformable:
+                put(column: tail(bytes, step: step, isFirst: isFirstOfTail, fixed: fixedByteCount))
             case .string, .uri:
-                let text = tail(bytes, step, isFirstOfTail, fixedByteCount)
+                let text = tail(bytes, step: step, isFirst: isFirstOfTail, fixed: fixedByteCount)
                 if PostgreSQLText.needsEscape(text) { putEscaped(text) } else { put(column: text) }
             }
         }
 
         /// The bytes of a field in the tail of a record.
         private func tail(
-            _ bytes: UnsafeRawBufferPointer, _ step: SQLStep, _ isFirst: Bool, _ fixed: Int
+            _ bytes: UnsafeRawBufferPointer, step: SQLStep, isFirst: Bool, fixed: Int
         ) -> UnsafeRawBufferPointer {
             // The slot of each has the end of its bytes, and so the one before it the start.
             let offset = Int(step.byteOffset)
-            let start = isFirst ? 0 : Int(load(bytes, offset - 4, as: UInt32.self))
-            let end = Int(load(bytes, offset, as: UInt32.self))
+            let start = isFirst ? 0 : Int(load(bytes, offset: offset - 4, as: UInt32.self))
+            let end = Int(load(bytes, offset: offset, as: UInt32.self))
             return UnsafeRawBufferPointer(rebasing: bytes[fixed + start..<fixed + end])
         }
 
         private func load<Number: FixedWidthInteger & BitwiseCopyable>(
-            _ bytes: UnsafeRawBufferPointer, _ offset: Int, as type: Number.Type
+            _ bytes: UnsafeRawBufferPointer, offset: Int, as type: Number.Type
         ) -> Number {
             Number(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
         }

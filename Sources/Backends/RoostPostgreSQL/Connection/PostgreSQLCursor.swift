@@ -28,9 +28,9 @@
         /// The rows that were asked for already, and how many at most.
         private var ahead: (rows: PostgreSQLRowsAhead, count: Int)?
 
-        init(_ connection: PostgreSQLConnection, _ sql: String) {
+        init(_ connection: PostgreSQLConnection, sql: String) {
             self.sql = sql
-            super.init(connection, nil)
+            super.init(connection, prepared: nil)
         }
 
         deinit { reset() }
@@ -65,7 +65,7 @@
             for value in values { try parameters.append(value) }
             connection.lastNumber += 1
             let name = "roost_\(connection.lastNumber)"
-            _ = try connection.run("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", parameters)
+            _ = try connection.run("DECLARE \(name) NO SCROLL CURSOR FOR \(sql)", parameters: parameters)
             cursor = name
         }
 
@@ -80,7 +80,8 @@
                 (fetched, count) = (try connection.take(ahead.rows), ahead.count)
             } else {
                 count = nextCount
-                fetched = try connection.run(Self.fetch(count, cursor), PostgreSQLParameters(types: []))
+                fetched = try connection.run(
+                    Self.fetch(count, cursor: cursor), parameters: PostgreSQLParameters(types: []))
             }
             let isQuick = ContinuousClock.now - start < Self.mostPatience
             result = fetched
@@ -92,10 +93,10 @@
             let rowBytes = PQresultMemorySize(fetched.handle) / max(1, Int(fetched.rowCount))
             nextCount = max(1, min(count * 2, Self.mostRows, Self.mostBytes / max(1, rowBytes)))
             if !isAtEnd, isQuick, count >= Self.fewestAhead {
-                ahead = (try connection.fetchAhead(Self.fetch(nextCount, cursor)), nextCount)
+                ahead = (try connection.fetchAhead(Self.fetch(nextCount, cursor: cursor)), nextCount)
             }
         }
 
-        private static func fetch(_ count: Int, _ cursor: String) -> String { "FETCH FORWARD \(count) FROM \(cursor)" }
+        private static func fetch(_ count: Int, cursor: String) -> String { "FETCH FORWARD \(count) FROM \(cursor)" }
     }
 #endif

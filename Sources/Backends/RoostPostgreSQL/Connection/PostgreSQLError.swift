@@ -57,7 +57,7 @@
 
     extension StoreError {
         /// An error of PostgreSQL on the store with a name, while doing `what`.
-        static func postgreSQL(_ error: PostgreSQLError, _ what: String, _ name: String) -> StoreError {
+        static func postgreSQL(_ error: PostgreSQLError, what: String, name: String) -> StoreError {
             let code = error.storeCode
             let remedy: String
             switch code {

@@ -16,7 +16,7 @@
                 let values =
                     count == 0 ? "" : "(" + Array(repeating: "NULL", count: count).joined(separator: ", ") + ")"
                 let result = try connection.query("EXPLAIN (FORMAT JSON) EXECUTE \(name)\(values)")
-                let text = result.text(0, 0) ?? "[]"
+                let text = result.text(0, column: 0) ?? "[]"
                 try connection.query("DEALLOCATE \(name)")
                 try connection.query("SET LOCAL plan_cache_mode TO DEFAULT")
                 var plan = SQLPlan()
@@ -26,12 +26,12 @@
                         .internalInconsistency, "The plan of a statement on '\(connection.name)' cannot be read.",
                         underlying: error)
                 }
-                if case .array(let items) = tree.content, let item = items.first { read(item, &plan) }
+                if case .array(let items) = tree.content, let item = items.first { read(item, plan: &plan) }
                 return plan
             }
         }
 
-        private static func read(_ node: JSONNode, _ plan: inout SQLPlan) {
+        private static func read(_ node: JSONNode, plan: inout SQLPlan) {
             guard case .object(let members) = node.content else { return }
             for member in members {
                 switch (member.key, member.value.content) {
@@ -43,8 +43,8 @@
                     }
                 case ("Node Type", .string(let type)):
                     if type == "Sort" || type == "Incremental Sort" { plan.sorts = true }
-                case ("Plan", _): read(member.value, &plan)
-                case ("Plans", .array(let items)): for item in items { read(item, &plan) }
+                case ("Plan", _): read(member.value, plan: &plan)
+                case ("Plans", .array(let items)): for item in items { read(item, plan: &plan) }
                 default: break
                 }
             }

@@ -52,18 +52,18 @@
         }
 
         func type(_ column: Int32) -> Oid { types[Int(column)] }
-        func isNull(_ row: Int32, _ column: Int32) -> Bool { PQgetisnull(handle, row, column) != 0 }
+        func isNull(_ row: Int32, column: Int32) -> Bool { PQgetisnull(handle, row, column) != 0 }
 
         /// The bytes of a value; valid as long as the result.
-        func bytes(_ row: Int32, _ column: Int32) -> UnsafeRawBufferPointer {
+        func bytes(_ row: Int32, column: Int32) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(
                 start: PQgetvalue(handle, row, column), count: Int(PQgetlength(handle, row, column)))
         }
 
         /// The text of a value in text format; nil for null and for a missing row.
-        func text(_ row: Int32, _ column: Int32) -> String? {
-            guard row < rowCount, column < columnCount, !isNull(row, column) else { return nil }
-            return String(decoding: bytes(row, column), as: UTF8.self)
+        func text(_ row: Int32, column: Int32) -> String? {
+            guard row < rowCount, column < columnCount, !isNull(row, column: column) else { return nil }
+            return String(decoding: bytes(row, column: column), as: UTF8.self)
         }
     }
 

@@ -13,7 +13,9 @@
                 // The rest of the rows that are here.
                 for next in row..<result.rowCount {
                     self.row = next
-                    if let error = append(PostgreSQLRow(result, next), to: &batch, plan, accepting) {
+                    if let error = append(
+                        PostgreSQLRow(result, row: next), to: &batch, plan: plan, accepting: accepting)
+                    {
                         return .damaged(error)
                     }
                     if batch.isFull { return .full }
@@ -29,7 +31,7 @@
             defer { reset() }
             guard try step() else { return nil }
             let (result, row) = try current()
-            return append(PostgreSQLRow(result, row), to: &batch, plan, accepting)
+            return append(PostgreSQLRow(result, row: row), to: &batch, plan: plan, accepting: accepting)
         }
 
         func bind(
@@ -42,7 +44,7 @@
         ///
         /// - Returns: The damage of a row that is not added.
         private func append(
-            _ values: PostgreSQLRow, to batch: inout RecordBatch, _ plan: SQLReadPlan, _ accepting: Bool
+            _ values: PostgreSQLRow, to batch: inout RecordBatch, plan: SQLReadPlan, accepting: Bool
         ) -> StoreError? {
             guard let key = values.integer(0) else {
                 return plan.damaged(key: 0, entity: nil, reason: "its key is not an integer")
@@ -54,7 +56,8 @@
                 return plan.damaged(
                     key: key, entity: entity.number, reason: "its key or its version is not a possible one")
             }
-            let end = scratch.build(values, entity, plan, key: key, version: version, accepting: accepting)
+            let end = scratch.build(
+                values, entity: entity, plan: plan, key: key, version: version, accepting: accepting)
             switch end {
             case .record(let bytes): batch.append(built: bytes, key: key, entity: entity.number)
             case .changed: return plan.changed(key: key, entity: entity.number)
@@ -72,7 +75,7 @@
         private let types: UnsafeBufferPointer<Oid>
         private let row: Int32
 
-        init(_ result: PostgreSQLResult, _ row: Int32) {
+        init(_ result: PostgreSQLResult, row: Int32) {
             (handle, types, self.row) = (result.handle, result.types, row)
         }
 
@@ -87,12 +90,12 @@
         func type(_ column: Int32) -> Oid { types[Int(column)] }
 
         /// The integer in a column; nil for anything else.
-        func integer(_ column: Int32) -> Int64? { bytes(column).flatMap { integer($0, column) } }
+        func integer(_ column: Int32) -> Int64? { bytes(column).flatMap { integer($0, column: column) } }
 
         /// The integer that the bytes of a column are.
-        func integer(_ bytes: UnsafeRawBufferPointer, _ column: Int32) -> Int64? {
+        func integer(_ bytes: UnsafeRawBufferPointer, column: Int32) -> Int64? {
             type(column) == PostgreSQLType.int8
-                ? bytes.bigEndian(as: Int64.self) : PostgreSQLResult.integer(bytes, type(column))
+                ? bytes.bigEndian(as: Int64.self) : PostgreSQLResult.integer(bytes, type: type(column))
         }
     }
 
@@ -121,7 +124,7 @@
 
         /// Builds the record of a row.
         func build(
-            _ row: PostgreSQLRow, _ entity: SQLReadPlan.Entity, _ plan: SQLReadPlan, key: Int64, version: UInt32,
+            _ row: PostgreSQLRow, entity: SQLReadPlan.Entity, plan: SQLReadPlan, key: Int64, version: UInt32,
             accepting: Bool
         ) -> End {
             // SAFETY: the memory has at least `fixed` bytes, and every slot of the layout ends before `fixed`.
@@ -155,16 +158,18 @@
                         guard let text = PostgreSQLText.text(bytes) else {
                             return .damaged(step.fieldIndex, "has U+0001 in a form that no text is written in")
                         }
-                        text.withUnsafeBytes { append($0, &length) }
+                        text.withUnsafeBytes { append($0, length: &length) }
                     } else {
-                        append(bytes, &length)
+                        append(bytes, length: &length)
                     }
                     if !found.isASCII, !UnsafeRawBufferPointer(start: base + start, count: length - start).isValidUTF8 {
                         return .damaged(step.fieldIndex, "is not valid UTF-8")
                     }
                     storeEnd(length - fixed, at: offset)
                 default:
-                    if let reason = store(bytes, step, row, plan) { return .damaged(step.fieldIndex, reason) }
+                    if let reason = store(bytes, step: step, row: row, plan: plan) {
+                        return .damaged(step.fieldIndex, reason)
+                    }
                 }
             }
             let bytes = UnsafeRawBufferPointer(start: base, count: length)
@@ -180,7 +185,7 @@
             return .record(bytes)
         }
 
-        private func append(_ bytes: UnsafeRawBufferPointer, _ length: inout Int) {
+        private func append(_ bytes: UnsafeRawBufferPointer, length: inout Int) {
             guard bytes.count > 0, let start = bytes.baseAddress else { return }
             reserve(length + bytes.count)
             (base + length).copyMemory(from: start, byteCount: bytes.count)
@@ -197,7 +202,7 @@
 
         /// Stores a value of fixed size; returns what is wrong with it, or nil.
         private func store(
-            _ bytes: UnsafeRawBufferPointer, _ step: SQLStep, _ row: PostgreSQLRow, _ plan: SQLReadPlan
+            _ bytes: UnsafeRawBufferPointer, step: SQLStep, row: PostgreSQLRow, plan: SQLReadPlan
         ) -> StaticString? {
             let (offset, type) = (Int(step.byteOffset), row.type(step.column))
             switch step.kind {
@@ -231,7 +236,7 @@
                 return nil
             default: break
             }
-            guard let number = row.integer(bytes, step.column) else { return "is not an integer" }
+            guard let number = row.integer(bytes, column: step.column) else { return "is not an integer" }
             switch step.kind {
             case .integer32:
                 guard let small = Int32(exactly: number) else { return "is not an integer of 32 bits" }

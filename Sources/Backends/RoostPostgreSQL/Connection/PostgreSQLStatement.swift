@@ -25,7 +25,7 @@
         /// The current row of the result; −1 before the first.
         var row: Int32 = -1
 
-        init(_ connection: PostgreSQLConnection, _ prepared: PostgreSQLPrepared?) {
+        init(_ connection: PostgreSQLConnection, prepared: PostgreSQLPrepared?) {
             (self.connection, self.prepared) = (connection, prepared)
             parameters = PostgreSQLParameters(types: prepared?.parameterTypes ?? [])
         }
@@ -39,10 +39,10 @@
                 guard let prepared else { return false }
                 parameters.compact()
                 if connection.isDeferring {
-                    try connection.runLater(prepared, parameters)
+                    try connection.runLater(prepared, parameters: parameters)
                     return false
                 }
-                result = try connection.run(prepared, parameters)
+                result = try connection.run(prepared, parameters: parameters)
                 row = -1
             }
             guard let result, row + 1 < result.rowCount else { return false }
@@ -64,17 +64,17 @@
 
         func value(at column: Int) throws(StoreError) -> SQLValue {
             let (result, row) = try current()
-            return try result.value(row, Int32(clamping: column), connection.name)
+            return try result.value(row, column: Int32(clamping: column), name: connection.name)
         }
 
         func isNull(at column: Int) throws(StoreError) -> Bool {
             let (result, row) = try current()
-            return result.isNull(row, Int32(clamping: column))
+            return result.isNull(row, column: Int32(clamping: column))
         }
 
         func integer(at column: Int) throws(StoreError) -> Int64 {
             let (result, row) = try current()
-            guard let number = result.integer(row, Int32(clamping: column)) else {
+            guard let number = result.integer(row, column: Int32(clamping: column)) else {
                 throw StoreError(
                     .corrupted,
                     "A value of '\(connection.name)' that must be an integer is none; restore it from a backup.")
@@ -85,13 +85,13 @@
 
     extension PostgreSQLResult {
         /// The integer in a column; nil for anything else.
-        func integer(_ row: Int32, _ column: Int32) -> Int64? {
-            guard column < columnCount, !isNull(row, column) else { return nil }
-            return Self.integer(bytes(row, column), type(column))
+        func integer(_ row: Int32, column: Int32) -> Int64? {
+            guard column < columnCount, !isNull(row, column: column) else { return nil }
+            return Self.integer(bytes(row, column: column), type: type(column))
         }
 
         /// The integer that the bytes of a type are; nil for anything else.
-        static func integer(_ bytes: UnsafeRawBufferPointer, _ type: Oid) -> Int64? {
+        static func integer(_ bytes: UnsafeRawBufferPointer, type: Oid) -> Int64? {
             switch type {
             case PostgreSQLType.int8: return bytes.bigEndian(as: Int64.self)
             case PostgreSQLType.int4: return bytes.bigEndian(as: Int32.self).map(Int64.init)
@@ -103,12 +103,12 @@
         }
 
         /// The value in a column, which is in binary format.
-        func value(_ row: Int32, _ column: Int32, _ name: String) throws(StoreError) -> SQLValue {
+        func value(_ row: Int32, column: Int32, name: String) throws(StoreError) -> SQLValue {
             guard column < columnCount else {
                 throw StoreError(.internalInconsistency, "A statement on '\(name)' has no column \(column).")
             }
-            if isNull(row, column) { return .null }
-            let bytes = bytes(row, column)
+            if isNull(row, column: column) { return .null }
+            let bytes = bytes(row, column: column)
             switch type(column) {
             case PostgreSQLType.float8:
                 if let bits = bytes.bigEndian(as: UInt64.self) { return .real(Double(bitPattern: bits)) }
@@ -118,7 +118,7 @@
                     return .text(text)
                 }
             default:
-                if let number = integer(row, column) { return .integer(number) }
+                if let number = integer(row, column: column) { return .integer(number) }
             }
             throw StoreError(
                 .corrupted,

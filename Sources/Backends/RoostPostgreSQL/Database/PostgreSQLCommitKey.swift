@@ -50,15 +50,16 @@
         /// - Throws: Errors of the database; nothing was written then, unless the connection was
         ///   lost.
         func commit(
-            _ connection: PostgreSQLConnection, _ what: String, fencedBy fence: String? = nil
+            _ connection: PostgreSQLConnection, what: String, fencedBy fence: String? = nil
         ) throws(StoreError) {
             // A connection that is used once prepares nothing.
             guard connection.transactionCount > 1 else {
-                try connection.query([insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what)
+                try connection.query(
+                    [insertion, fence, "COMMIT"].compactMap(\.self).joined(separator: "; "), what: what)
                 return
             }
             let last: [(sql: String, values: [SQLValue])] = [fence, "COMMIT"].compactMap(\.self).map { ($0, []) }
-            _ = try connection.run(together: [(Self.insertion, [.blob(bytes)])] + last, what)
+            _ = try connection.run(together: [(Self.insertion, [.blob(bytes)])] + last, what: what)
         }
 
         private var condition: String { "id = '\(digits)'" }
@@ -76,13 +77,13 @@
         ///   - settings: Its settings; they say how long to try.
         /// - Throws: `error` if nothing was written; `outcomeUnknown` if the server stays away.
         func resolve(
-            after error: StoreError, _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings
+            after error: StoreError, location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) {
             let deadline = ContinuousClock.now + .seconds(max(1, min(settings.timeoutSeconds, 1e9)))
             var last = error
             repeat {
                 let isCommitted: Bool
-                do throws(StoreError) { isCommitted = try ask(location, settings) } catch {
+                do throws(StoreError) { isCommitted = try ask(location, settings: settings) } catch {
                     last = error
                     Thread.sleep(forTimeInterval: 0.1)
                     continue
@@ -101,16 +102,16 @@
 
         /// Returns whether the commit took place; if not, keeps it from taking place later.
         private func ask(
-            _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings
+            _ location: PostgreSQLLocation, settings: PostgreSQLSettings
         ) throws(StoreError) -> Bool {
-            let connection = try PostgreSQLConnection(location, settings)
+            let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("SET lock_timeout = \(settings.lockTimeout)")
             // The row says whose it is: this connection can be lost too, after it has inserted the key. A transaction
             // that is serializable cannot see a row for which it had to wait, and is repeated by the caller.
             try connection.query(fence)
             let result = try connection.query("SELECT is_fence FROM \(Self.table) WHERE \(condition)")
-            switch result.text(0, 0) {
+            switch result.text(0, column: 0) {
             case "f": return true
             case "t": return false
             default: throw connection.lost("Asking after a commit to")

@@ -44,7 +44,7 @@
 
         /// Takes over the lock of a store that was examined.
         init(
-            _ location: PostgreSQLLocation, _ lock: PostgreSQLStoreLock, _ incarnation: PostgreSQLIncarnation
+            _ location: PostgreSQLLocation, lock: PostgreSQLStoreLock, incarnation: PostgreSQLIncarnation
         ) throws(StoreError) {
             (self.location, settings, self.incarnation) = (location, lock.settings, incarnation)
             leaseClock = lock.leaseClock
@@ -53,9 +53,9 @@
                 settings.profile == .portable
                 ? nil
                 : try lock.withConnection { (connection) throws(StoreError) in
-                    "SELECT pg_try_advisory_xact_lock_shared(\(try PostgreSQLStoreLock.key(location.schema, connection)))"
+                    "SELECT pg_try_advisory_xact_lock_shared(\(try PostgreSQLStoreLock.key(location.schema, connection: connection)))"
                 }
-            signal = PostgreSQLSignal(location, settings, incarnation.uuid, lock)
+            signal = PostgreSQLSignal(location, settings: settings, uuid: incarnation.uuid, lock: lock)
             readers = DispatchSemaphore(value: settings.readerCount)
             writers = DispatchSemaphore(value: settings.writerCount)
             state.withLock { $0.lock = lock }
@@ -67,7 +67,7 @@
 
         func beginReading() throws(StoreError) -> any SQLConnection { try begin(.reading).connection }
 
-        func endReading(_ connection: any SQLConnection) { end(connection, readers, \.idleReaders) }
+        func endReading(_ connection: any SQLConnection) { end(connection, places: readers, idle: \.idleReaders) }
 
         // MARK: Writing
 
@@ -91,20 +91,20 @@
         func commitWriting(_ connection: any SQLConnection) throws(StoreError) {
             guard let connection = connection as? PostgreSQLConnection else { return }
             let key = PostgreSQLCommitKey()
-            defer { end(connection, writers, \.idleWriters) }
+            defer { end(connection, places: writers, idle: \.idleWriters) }
             do throws(StoreError) {
-                try key.commit(connection, "Committing to", fencedBy: fenceSQL)
+                try key.commit(connection, what: "Committing to", fencedBy: fenceSQL)
                 guard connection.isIdle else {
                     throw StoreError(.internalInconsistency, "A transaction of '\(name)' is open after its end.")
                 }
             } catch {
                 let cause = error.underlying as? PostgreSQLError
-                if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, error) }
+                if cause?.state == Self.fenceState { throw .postgreSQLStoreReplaced(name, underlying: error) }
                 // Only an answer of the server says that nothing was written. Without one, as when the lease ends while the
                 // answer is waited for, the commit may have taken place.
                 if let cause, !cause.isConnectionLoss, error.code != .timedOut { throw error }
                 connection.close()
-                try key.resolve(after: error, location, settings)
+                try key.resolve(after: error, location: location, settings: settings)
             }
             sweepIfDue()
         }
@@ -123,7 +123,7 @@
                 "SELECT 1 / CASE WHEN to_regclass('_roost_tallies')::oid::bigint = \(incarnation.tableNumber) THEN 1 ELSE 0 END"
         }
 
-        func rollBackWriting(_ connection: any SQLConnection) { end(connection, writers, \.idleWriters) }
+        func rollBackWriting(_ connection: any SQLConnection) { end(connection, places: writers, idle: \.idleWriters) }
 
         /// Removes old keys of commits now and then.
         private func sweepIfDue() {
@@ -136,7 +136,7 @@
             guard isDue, let connection = state.withLock({ $0.idleWriters.popLast() }) else { return }
             // The commit is durable already. What stays is removed another time.
             _ = try? connection.query(PostgreSQLCommitKey.sweep)
-            keep(connection, \.idleWriters)
+            keep(connection, idle: \.idleWriters)
         }
 
         // MARK: Connections
@@ -175,7 +175,7 @@
                         try state.withLock({ $0.lock })?.renewIfLost()
                     }
                 }
-                let connection = try PostgreSQLConnection(location, settings)
+                let connection = try PostgreSQLConnection(location, settings: settings)
                 return (connection, try begin(purpose, on: connection))
             } catch {
                 places.signal()
@@ -235,27 +235,28 @@
             let lock: Bool?
             var row: PostgreSQLIncarnation.Row?
             let isFirst = connection.transactionCount == 1
-            if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what) }
+            if isFirst { try connection.query("SET lock_timeout = \(settings.lockTimeout)", what: what) }
             // Read by itself, because a transaction that reads what all commits write would meet them all.
             let sum =
                 isPortable && purpose == .writingBesideOthers
                 ? try generationSum(on: connection, isFirst: isFirst) : nil
             if isFirst {
                 // It may be used once only, so nothing is prepared yet.
-                let first = try connection.query([begin, lockSQL].compactMap(\.self).joined(separator: "; "), what)
-                lock = lockSQL.map { _ in first.text(0, 0) == "t" }
-                row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what))
+                let first = try connection.query(
+                    [begin, lockSQL].compactMap(\.self).joined(separator: "; "), what: what)
+                lock = lockSQL.map { _ in first.text(0, column: 0) == "t" }
+                row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what))
             } else {
                 let statements = [begin, lockSQL, rowSQL].compactMap(\.self)
-                let results = try connection.run(together: statements.map { ($0, []) }, what)
-                lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, 0) == 1 }
+                let results = try connection.run(together: statements.map { ($0, []) }, what: what)
+                lock = lockSQL.map { _ in results.count == 3 && results[1].integer(0, column: 0) == 1 }
                 row = results.last.flatMap { PostgreSQLIncarnation.Row(binary: $0) }
             }
             if let sum { row?.generationSum = sum }
             if purpose == .writingBesideOthers, row == nil, !isPortable {
-                row = try waitForPlace(on: connection, select, rowSQL)
+                row = try waitForPlace(on: connection, select: select, rowSQL: rowSQL)
             }
-            return try incarnation.require(row, isLocked: lock ?? true, name)
+            return try incarnation.require(row, isLocked: lock ?? true, name: name)
         }
 
         /// Reads the sum that makes the generation, in a transaction of its own.
@@ -264,8 +265,10 @@
         ) throws(StoreError) -> Int64? {
             let what = "Beginning a transaction on"
             let sql = PostgreSQLIncarnation.sum
-            guard isFirst else { return try connection.run(together: [(sql, [])], what).last?.integer(0, 0) }
-            return try connection.query(sql, what).text(0, 0).flatMap { Int64($0) }
+            guard isFirst else {
+                return try connection.run(together: [(sql, [])], what: what).last?.integer(0, column: 0)
+            }
+            return try connection.query(sql, what: what).text(0, column: 0).flatMap { Int64($0) }
         }
 
         /// Waits until one of the places is free.
@@ -273,34 +276,34 @@
         /// - Returns: Its row; nil if the store has none.
         /// - Throws: `busy` after the timeout.
         private func waitForPlace(
-            on connection: PostgreSQLConnection, _ select: String, _ rowSQL: String
+            on connection: PostgreSQLConnection, select: String, rowSQL: String
         ) throws(StoreError) -> PostgreSQLIncarnation.Row? {
             let deadline = ContinuousClock.now + settings.patience
             let what = "Beginning a transaction on"
             repeat {
                 usleep(.random(in: 500...5000))
-                if let row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what)) { return row }
+                if let row = PostgreSQLIncarnation.Row(text: try connection.query(rowSQL, what: what)) { return row }
             } while ContinuousClock.now < deadline
-            guard PostgreSQLIncarnation.Row(text: try connection.query(select, what)) != nil else { return nil }
+            guard PostgreSQLIncarnation.Row(text: try connection.query(select, what: what)) != nil else { return nil }
             throw StoreError(
                 .busy, "All places for writers of '\(name)' are taken, by other commits or by a load; try again.")
         }
 
         /// Ends a transaction and takes the connection back.
         private func end(
-            _ connection: any SQLConnection, _ places: DispatchSemaphore,
-            _ idle: WritableKeyPath<State, [PostgreSQLConnection]>
+            _ connection: any SQLConnection, places: DispatchSemaphore,
+            idle: WritableKeyPath<State, [PostgreSQLConnection]>
         ) {
             if let connection = connection as? PostgreSQLConnection {
                 connection.abandonWork()
                 if connection.isSound, !connection.isIdle { _ = try? connection.query("ROLLBACK") }
-                keep(connection, idle)
+                keep(connection, idle: idle)
             }
             places.signal()
             leave()
         }
 
-        private func keep(_ connection: PostgreSQLConnection, _ idle: WritableKeyPath<State, [PostgreSQLConnection]>) {
+        private func keep(_ connection: PostgreSQLConnection, idle: WritableKeyPath<State, [PostgreSQLConnection]>) {
             connection.unusedCursors = []
             let isKept =
                 connection.isSound && connection.isIdle

@@ -44,21 +44,23 @@
 
             /// Reads a result in text format; nil without a row.
             init?(text result: PostgreSQLResult) {
-                guard let mark = result.text(0, 0).flatMap({ Int64($0) }),
-                    let number = result.text(0, 1).flatMap({ Int64($0) }), let version = result.text(0, 2),
-                    let place = result.text(0, 3).flatMap({ Int64($0) })
+                guard let mark = result.text(0, column: 0).flatMap({ Int64($0) }),
+                    let number = result.text(0, column: 1).flatMap({ Int64($0) }),
+                    let version = result.text(0, column: 2),
+                    let place = result.text(0, column: 3).flatMap({ Int64($0) })
                 else { return nil }
                 (self.mark, tableNumber, formatVersion, self.place) = (mark, number, version, place)
-                generationSum = result.columnCount > 4 ? result.text(0, 4).flatMap { Int64($0) } : nil
+                generationSum = result.columnCount > 4 ? result.text(0, column: 4).flatMap { Int64($0) } : nil
             }
 
             /// Reads a result in binary format; nil without a row.
             init?(binary result: PostgreSQLResult) {
-                guard result.rowCount >= 1, let mark = result.integer(0, 0), let number = result.integer(0, 1),
-                    let version = result.text(0, 2), let place = result.integer(0, 3)
+                guard result.rowCount >= 1, let mark = result.integer(0, column: 0),
+                    let number = result.integer(0, column: 1),
+                    let version = result.text(0, column: 2), let place = result.integer(0, column: 3)
                 else { return nil }
                 (self.mark, tableNumber, formatVersion, self.place) = (mark, number, version, place)
-                generationSum = result.columnCount > 4 ? result.integer(0, 4) : nil
+                generationSum = result.columnCount > 4 ? result.integer(0, column: 4) : nil
             }
         }
 
@@ -67,7 +69,7 @@
         /// - Returns: The row.
         /// - Throws: `busy` without the lock; `storeReplaced` for another store, and for this one
         ///   if its history was turned on or off; `corrupted` without a row.
-        func require(_ row: Row?, isLocked: Bool, _ name: String) throws(StoreError) -> Row {
+        func require(_ row: Row?, isLocked: Bool, name: String) throws(StoreError) -> Row {
             guard isLocked else {
                 throw StoreError(
                     .busy, "'\(name)' is being removed, replaced or changed by another program; try again.")
@@ -87,7 +89,7 @@
 
     extension StoreError {
         /// The error of a transaction that finds other tables under the name of its store.
-        static func postgreSQLStoreReplaced(_ name: String, _ underlying: StoreError? = nil) -> StoreError {
+        static func postgreSQLStoreReplaced(_ name: String, underlying: StoreError? = nil) -> StoreError {
             StoreError(
                 .storeReplaced,
                 "Another store has the name '\(name)' now, or its history was turned on or off; close the store and open it again.",

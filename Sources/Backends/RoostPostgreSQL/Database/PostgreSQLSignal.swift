@@ -29,8 +29,8 @@
         private let queue = DispatchQueue(label: "roost notifier")
 
         init(
-            _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings, _ uuid: StoreUUID,
-            _ lock: PostgreSQLStoreLock
+            _ location: PostgreSQLLocation, settings: PostgreSQLSettings, uuid: StoreUUID,
+            lock: PostgreSQLStoreLock
         ) {
             (self.location, self.settings, self.lock) = (location, settings, lock)
             let number = UInt64(bitPattern: PostgreSQLTextHash.value("\(location.name) \(uuid)"))
@@ -98,7 +98,8 @@
                 try SystemThread.start("roost listener", stackByteCount: 1 << 20) { [weak observation] in
                     while observation != nil {
                         // Without a connection the watcher finds commits each second.
-                        _ = try? Self.listen(location, settings, channel, { observation != nil }, body)
+                        _ = try? Self.listen(
+                            location, settings: settings, channel: channel, isWanted: { observation != nil }, body)
                         usleep(500_000)
                     }
                 }
@@ -111,10 +112,10 @@
         /// Calls `body` for each notification until the connection is lost or `isWanted` returns
         /// false.
         private static func listen(
-            _ location: PostgreSQLLocation, _ settings: PostgreSQLSettings, _ channel: String, _ isWanted: () -> Bool,
+            _ location: PostgreSQLLocation, settings: PostgreSQLSettings, channel: String, isWanted: () -> Bool,
             _ body: () -> Void
         ) throws(StoreError) {
-            let connection = try PostgreSQLConnection(location, settings)
+            let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.query("LISTEN \(channel)")
             // Commits between two connections.

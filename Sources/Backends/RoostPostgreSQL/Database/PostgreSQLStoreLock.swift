@@ -20,7 +20,7 @@
         private let isReleased = DispatchSemaphore(value: 0)
 
         private init(
-            _ location: PostgreSQLLocation, _ connection: PostgreSQLConnection,
+            _ location: PostgreSQLLocation, connection: PostgreSQLConnection,
             lease: (PostgreSQLLease, sent: ContinuousClock.Instant)? = nil
         ) {
             (self.location, self.lease, settings) = (location, lease?.0, connection.settings)
@@ -35,7 +35,7 @@
         ///   `notFound`, `notAStore`.
         static func acquire(_ opening: PostgreSQLOpening) throws(StoreError) -> PostgreSQLStoreLock {
             let (location, settings) = (opening.location, opening.settings)
-            let connection = try PostgreSQLConnection(location, settings)
+            let connection = try PostgreSQLConnection(location, settings: settings)
             do throws(StoreError) {
                 try connection.requireSession(location)
                 guard let found = try PostgreSQLProfile.found(location.schema, on: connection) else {
@@ -45,12 +45,12 @@
                 try settings.requireProfile(found, of: location)
                 try connection.use(found)
                 guard found == .portable else {
-                    try lock(location, connection)
-                    return PostgreSQLStoreLock(location, connection)
+                    try lock(location, connection: connection)
+                    return PostgreSQLStoreLock(location, connection: connection)
                 }
                 let lease = try PostgreSQLLease(location.schema, on: connection)
                 let sent = try lease.take(alone: false, patience: settings.patience, on: connection)
-                let made = PostgreSQLStoreLock(location, connection, lease: (lease, sent))
+                let made = PostgreSQLStoreLock(location, connection: connection, lease: (lease, sent))
                 try made.keepRenewing()
                 return made
             } catch {
@@ -61,16 +61,16 @@
 
         /// Takes the advisory lock, if the profile has one.
         private static func lock(
-            _ location: PostgreSQLLocation, _ connection: PostgreSQLConnection
+            _ location: PostgreSQLLocation, connection: PostgreSQLConnection
         ) throws(StoreError) {
             guard connection.settings.profile == .postgresql else { return }
             try connection.query("SET lock_timeout = \(connection.settings.lockTimeout)")
-            try connection.query("SELECT pg_advisory_lock_shared(\(try key(location.schema, connection)))")
+            try connection.query("SELECT pg_advisory_lock_shared(\(try key(location.schema, connection: connection)))")
             try connection.query("SET lock_timeout = 0")
         }
 
         /// The number of the lock of a schema, as SQL.
-        static func key(_ schema: String, _ connection: PostgreSQLConnection) throws(StoreError) -> String {
+        static func key(_ schema: String, connection: PostgreSQLConnection) throws(StoreError) -> String {
             "hashtextextended(\(try connection.literal("roost " + schema)), 0)"
         }
 
@@ -114,10 +114,10 @@
                 // A transaction that failed is over with it.
                 if (try? known.query("ROLLBACK; SELECT 1")) != nil { return }
                 known.close()
-                let new = try PostgreSQLConnection(location, lease == nil ? settings : quickSettings)
+                let new = try PostgreSQLConnection(location, settings: lease == nil ? settings : quickSettings)
                 do throws(StoreError) {
                     try new.requireSession(location)
-                    try Self.lock(location, new)
+                    try Self.lock(location, connection: new)
                 } catch {
                     new.close()
                     throw error
@@ -176,7 +176,7 @@
             }
             // A lease that cannot be given back ends by itself.
             guard (try? giveBack(on: connection)) == nil, !connection.isSound,
-                let other = try? PostgreSQLConnection(location, quickSettings)
+                let other = try? PostgreSQLConnection(location, settings: quickSettings)
             else { return }
             defer { other.close() }
             try? giveBack(on: other)
@@ -189,8 +189,8 @@
             // A session that was just closed ends a moment later on the server.
             let deadline = ContinuousClock.now + .milliseconds(500)
             for schema in schemas.sorted() {
-                let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection)))"
-                while try connection.query(sql).text(0, 0) != "t" {
+                let sql = "SELECT pg_try_advisory_xact_lock(\(try key(schema, connection: connection)))"
+                while try connection.query(sql).text(0, column: 0) != "t" {
                     guard ContinuousClock.now >= deadline else {
                         Thread.sleep(forTimeInterval: 0.01)
                         continue

@@ -23,10 +23,10 @@
             let name = try connection.literal(schema)
             let result = try connection.query(
                 "SELECT n.oid, EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid), EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = '_roost_metadata' AND c.relkind = 'r') AND EXISTS (SELECT 1 FROM pg_class c WHERE c.relnamespace = n.oid AND c.relname = '_roost_tallies' AND c.relkind = 'r') FROM pg_namespace n WHERE n.nspname = \(name)",
-                "Looking at")
+                what: "Looking at")
             guard result.rowCount == 1 else { return .missing }
-            if result.text(0, 2) == "t" { return .store }
-            return result.text(0, 1) == "t" ? .foreign : .empty
+            if result.text(0, column: 2) == "t" { return .store }
+            return result.text(0, column: 1) == "t" ? .foreign : .empty
         }
 
         /// The names of the tables and indexes of a schema.
@@ -36,7 +36,7 @@
             let result = try connection.query(
                 "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind IN ('r', 'i')"
             )
-            return (0..<result.rowCount).compactMap { result.text($0, 0) }
+            return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
         /// The names of the tables of a schema.
@@ -44,7 +44,7 @@
             let result = try connection.query(
                 "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(try connection.literal(schema)) AND c.relkind = 'r' ORDER BY c.relname"
             )
-            return (0..<result.rowCount).compactMap { result.text($0, 0) }
+            return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
         /// The names of the tables of a schema that have a comment.
@@ -55,7 +55,7 @@
             let result = try connection.query(
                 "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(name) AND c.relkind = 'r' AND obj_description(c.oid, 'pg_class') = \(text) ORDER BY c.relname"
             )
-            return (0..<result.rowCount).compactMap { result.text($0, 0) }
+            return (0..<result.rowCount).compactMap { result.text($0, column: 0) }
         }
 
         /// The schemas with the temporary names of stores that were made to replace a store.
@@ -63,7 +63,7 @@
             of location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) -> [String] {
             let result = try connection.query("SELECT nspname FROM pg_namespace")
-            return (0..<result.rowCount).compactMap { result.text($0, 0) }.filter { location.isTemporary($0) }
+            return (0..<result.rowCount).compactMap { result.text($0, column: 0) }.filter { location.isTemporary($0) }
         }
 
         /// Whether a store with a temporary name was made more than a day ago and had no commit
@@ -74,7 +74,7 @@
             let keys = "\(try connection.identifier(schema)).\(PostgreSQLCommitKey.table)"
             let age = try connection.query(
                 "SELECT COALESCE(max(at) < clock_timestamp() - interval '1 day', true) FROM \(keys)")
-            return age.text(0, 0) == "t"
+            return age.text(0, column: 0) == "t"
         }
 
         /// The tables and indexes of a schema as lines: what they are, and each column or part in
@@ -90,14 +90,14 @@
                 "SELECT c.relname, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || CASE WHEN a.attnotnull THEN ' not null' ELSE '' END || COALESCE(' ' || l.collname, ''), ', ' ORDER BY a.attnum) || ' | ' || concat(c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.relhasrules) || ' ' || (SELECT count(*) FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal) || ' ' || COALESCE((SELECT pg_get_constraintdef(k.oid) FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype = 'p'), 'no key') FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped LEFT JOIN pg_collation l ON l.oid = a.attcollation WHERE n.nspname = \(name) AND c.relkind = 'r' GROUP BY c.oid, c.relname, c.relpersistence, c.relrowsecurity, c.relforcerowsecurity, c.relhasrules"
             )
             for row in 0..<columns.rowCount {
-                found[columns.text(row, 0) ?? ""] = "table: " + (columns.text(row, 1) ?? "")
+                found[columns.text(row, column: 0) ?? ""] = "table: " + (columns.text(row, column: 1) ?? "")
             }
             let indexes = try connection.query(
                 "SELECT c.relname, t.relname, i.indisunique AND i.indisvalid, i.indisvalid, (SELECT string_agg(pg_get_indexdef(i.indexrelid, k, true) || ' ' || i.indoption[k - 1], ', ' ORDER BY k) FROM generate_series(1, i.indnatts) k), pg_get_expr(i.indpred, i.indrelid) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = \(name)"
             )
             for row in 0..<indexes.rowCount {
-                let parts = (1..<6).map { indexes.text(row, $0) ?? "" }
-                found[indexes.text(row, 0) ?? ""] = "index: " + parts.joined(separator: " | ")
+                let parts = (1..<6).map { indexes.text(row, column: $0) ?? "" }
+                found[indexes.text(row, column: 0) ?? ""] = "index: " + parts.joined(separator: " | ")
             }
             return found
         }

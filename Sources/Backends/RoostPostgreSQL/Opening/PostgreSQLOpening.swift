@@ -9,7 +9,7 @@
         let settings: PostgreSQLSettings
         private var name: String { location.name }
 
-        init(_ place: StoreLocation, _ options: StoreOptions) throws(StoreError) {
+        init(_ place: StoreLocation, options: StoreOptions) throws(StoreError) {
             location = try PostgreSQLLocation(place.path)
             self.options = options
             settings = try PostgreSQLSettings(options)
@@ -33,14 +33,14 @@
                         // What stays is removed another time.
                         _ = try? connection.query(PostgreSQLCommitKey.sweep)
                     }
-                    let schema = try applyHistoryOptions(found, lock, connection)
-                    let table = try connection.query("SELECT '_roost_tallies'::regclass::oid::bigint", "Opening")
+                    let schema = try applyHistoryOptions(found, lock: lock, connection: connection)
+                    let table = try connection.query("SELECT '_roost_tallies'::regclass::oid::bigint", what: "Opening")
                     let incarnation = PostgreSQLIncarnation(
-                        uuid: uuid, tableNumber: table.text(0, 0).flatMap { Int64($0) } ?? 0,
+                        uuid: uuid, tableNumber: table.text(0, column: 0).flatMap { Int64($0) } ?? 0,
                         formatVersion: schema.formatVersion)
                     return (incarnation, schema)
                 }
-                let database = try PostgreSQLDatabase(location, lock, incarnation)
+                let database = try PostgreSQLDatabase(location, lock: lock, incarnation: incarnation)
                 return SQLStore(
                     database, schema: schema, storeUUID: incarnation.uuid, type: type,
                     description: PersistentStoreDescription(place, options: options))
@@ -57,7 +57,7 @@
                 // Without this right, names in the schema are not found.
                 let right = try connection.query(
                     "SELECT has_schema_privilege(\(try connection.literal(location.schema)), 'USAGE')")
-                guard right.text(0, 0) == "t" else {
+                guard right.text(0, column: 0) == "t" else {
                     throw StoreError(
                         .permissionDenied,
                         "The user has no right to the schema of '\(name)'; ask who administers the server.")
@@ -81,8 +81,8 @@
             }
             do throws(StoreError) {
                 let version = try connection.query(
-                    "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", "Opening")
-                guard let text = version.text(0, 0), let number = Int(text) else {
+                    "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", what: "Opening")
+                guard let text = version.text(0, column: 0), let number = Int(text) else {
                     throw StoreError(
                         .corrupted,
                         "'\(name)' is damaged: its metadata do not say its format. Restore it from a backup.")
@@ -91,7 +91,7 @@
                 let (uuid, model) = try SQLMetadata.read(connection, storeName: name, formatVersion: number)
                 let dialect = PostgreSQLDialect(connection.settings.profile)
                 let schema = try SQLSchema(model, dialect: dialect, formatVersion: number)
-                try PostgreSQLSchemaCheck.require(schema, location, on: connection)
+                try PostgreSQLSchemaCheck.require(schema, location: location, on: connection)
                 try SQLMetadata.requireEntities(of: schema, on: connection, storeName: name)
                 if let expected = options.model {
                     let metadata = StoreMetadata(
@@ -111,7 +111,7 @@
 
         /// Turns the history on or off, or limits it, as the options say.
         private func applyHistoryOptions(
-            _ schema: SQLSchema, _ lock: PostgreSQLStoreLock, _ connection: PostgreSQLConnection
+            _ schema: SQLSchema, lock: PostgreSQLStoreLock, connection: PostgreSQLConnection
         ) throws(StoreError) -> SQLSchema {
             guard options.tracksHistory != nil || options.historyRetention != nil else { return schema }
             let current = try SQLHistorySwitch.settings(schema, storeName: name, on: connection)
@@ -127,7 +127,7 @@
             guard connection.settings.profile == .postgresql else {
                 guard isSwitched else { return try connection.retrying { () throws(StoreError) in try turnOn() } }
                 return try lock.withLeaseAlone(connection) { () throws(StoreError) in
-                    try switchHistoryByParts(schema, connection) { () throws(StoreError) in
+                    try switchHistoryByParts(schema, connection: connection) { () throws(StoreError) in
                         try turnOn(makesTable: false)
                     }
                 }
@@ -137,7 +137,7 @@
                 let new =
                     schema.hasHistory && isSwitched
                     ? try SQLHistorySwitch.turnOff(schema, on: connection) : try turnOn()
-                if isSwitched { try PostgreSQLSchemaCheck.record(new, location, on: connection) }
+                if isSwitched { try PostgreSQLSchemaCheck.record(new, location: location, on: connection) }
                 return new
             }
         }
@@ -151,12 +151,12 @@
         /// - Returns: The store as it is then.
         /// - Throws: `busy` if another program did so before.
         private func switchHistoryByParts(
-            _ schema: SQLSchema, _ connection: PostgreSQLConnection,
+            _ schema: SQLSchema, connection: PostgreSQLConnection,
             turnOn: () throws(StoreError) -> SQLSchema
         ) throws(StoreError) -> SQLSchema {
             let version = try connection.query(
-                "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", "Opening")
-            guard version.text(0, 0) == String(schema.formatVersion) else {
+                "SELECT value FROM _roost_metadata WHERE name = 'formatVersion'", what: "Opening")
+            guard version.text(0, column: 0) == String(schema.formatVersion) else {
                 throw StoreError(.busy, "Another program changed '\(name)' just now; try again.")
             }
             let dialect = PostgreSQLDialect(.portable)
@@ -185,7 +185,7 @@
             try location.requireCreatable(isTemporary: options.isUnpublished)
             try options.requireWritable()
             try options.historyRetention?.requireValid()
-            let connection = try PostgreSQLConnection(location, settings)
+            let connection = try PostgreSQLConnection(location, settings: settings)
             defer { connection.close() }
             try connection.requireSession(location)
             try requireFree(connection)
@@ -194,13 +194,15 @@
             let schema = try SQLSchema(
                 model, dialect: PostgreSQLDialect(connection.settings.profile),
                 formatVersion: options.tracksHistory == true ? SQLSchema.featureVersion : SQLSchema.formatVersion)
-            guard connection.settings.profile == .postgresql else { return try createByParts(schema, connection) }
+            guard connection.settings.profile == .postgresql else {
+                return try createByParts(schema, connection: connection)
+            }
             try connection.transaction { () throws(StoreError) in
                 try PostgreSQLStoreLock.takeAlone([location.schema], in: connection)
                 if try requireFree(connection) == .missing { try makeSchema(connection) }
-                try makeTables(of: schema, connection)
-                try fill(schema, connection)
-                try PostgreSQLSchemaCheck.record(schema, location, on: connection)
+                try makeTables(of: schema, connection: connection)
+                try fill(schema, connection: connection)
+                try PostgreSQLSchemaCheck.record(schema, location: location, on: connection)
             }
         }
 
@@ -214,21 +216,21 @@
 
         /// Makes a store under a temporary name, tables and rows in transactions of their own, and
         /// gives it its name.
-        private func createByParts(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+        private func createByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let order = try connection.query("SELECT 'B' < 'a' AND 'a' < 'b' AND 'z' < 'é'")
-            guard order.text(0, 0) == "t" else {
+            guard order.text(0, column: 0) == "t" else {
                 throw StoreError(
                     .unsupported,
                     "The database of '\(name)' does not compare texts by their bytes, which the profile 'portable' needs: createdb --locale=C --template=template0."
                 )
             }
-            guard !options.isUnpublished else { return try makeByParts(schema, connection) }
+            guard !options.isUnpublished else { return try makeByParts(schema, connection: connection) }
             let place = StoreLocation(type: "postgresql", path: location.path(schema: location.temporarySchema()))
-            let building = try PostgreSQLOpening(place, options)
-            let builder = try PostgreSQLConnection(building.location, connection.settings)
+            let building = try PostgreSQLOpening(place, options: options)
+            let builder = try PostgreSQLConnection(building.location, settings: connection.settings)
             defer { builder.close() }
             do throws(StoreError) {
-                try building.makeByParts(schema, builder)
+                try building.makeByParts(schema, connection: builder)
                 try PostgreSQLRemoval.replace(location, with: building.location, overwriting: false, on: connection)
             } catch {
                 // What stays is removed by the next program that creates a store of this name.
@@ -237,27 +239,27 @@
             }
         }
 
-        private func makeByParts(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+        private func makeByParts(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             try connection.transaction { () throws(StoreError) in
                 if try requireFree(connection) == .missing { try makeSchema(connection) }
-                try makeTables(of: schema, connection)
+                try makeTables(of: schema, connection: connection)
                 try connection.query(PostgreSQLLease.creation)
-                try PostgreSQLSchemaCheck.record(schema, location, on: connection)
+                try PostgreSQLSchemaCheck.record(schema, location: location, on: connection)
             }
-            try connection.retrying { () throws(StoreError) in try fill(schema, connection) }
+            try connection.retrying { () throws(StoreError) in try fill(schema, connection: connection) }
         }
 
         private func makeSchema(_ connection: PostgreSQLConnection) throws(StoreError) {
-            try connection.query("CREATE SCHEMA \(try connection.identifier(location.schema))", "Creating")
+            try connection.query("CREATE SCHEMA \(try connection.identifier(location.schema))", what: "Creating")
         }
 
-        private func makeTables(of schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+        private func makeTables(of schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             try SQLMetadata.makeTables(of: schema, on: connection)
             try connection.query(PostgreSQLCommitKey.creation)
         }
 
         /// Writes the rows of an empty store.
-        private func fill(_ schema: SQLSchema, _ connection: PostgreSQLConnection) throws(StoreError) {
+        private func fill(_ schema: SQLSchema, connection: PostgreSQLConnection) throws(StoreError) {
             let uuid = options.storeUUID ?? StoreUUID()
             try SQLMetadata.fill(schema, uuid: uuid, userMetadata: options.userMetadata, on: connection)
             if options.tracksHistory == true, let retention = options.historyRetention {
@@ -305,7 +307,7 @@
             )
             do throws(StoreError) {
                 let result = try body()
-                try query("COMMIT", "Committing to")
+                try query("COMMIT", what: "Committing to")
                 return result
             } catch {
                 if isSound { _ = try? query("ROLLBACK") }

@@ -22,7 +22,7 @@
 
         /// The profile for a new store on the server of a connection.
         static func forServer(of connection: PostgreSQLConnection) throws(StoreError) -> PostgreSQLProfile {
-            let version = try connection.query("SELECT version()").text(0, 0) ?? ""
+            let version = try connection.query("SELECT version()").text(0, column: 0) ?? ""
             // `CockroachDB CCL v24.1.0 (…)`, `PostgreSQL 15.2-YB-2.25.0.0-b0 on …`.
             return version.hasPrefix("CockroachDB") || version.contains("-YB-") ? .portable : .postgresql
         }

@@ -123,9 +123,9 @@
             let present = try PostgreSQLCatalog.tables(of: schema, on: connection)
             let known = try? connection.attempting { () throws(StoreError) -> [String]? in
                 try connection.query(
-                    "SET LOCAL search_path = \(try connection.identifier(schema))", "Looking at")
+                    "SET LOCAL search_path = \(try connection.identifier(schema))", what: "Looking at")
                 let version = try connection.query("SELECT value FROM _roost_metadata WHERE name = 'formatVersion'")
-                guard let number = version.text(0, 0).flatMap({ Int($0) }) else { return nil }
+                guard let number = version.text(0, column: 0).flatMap({ Int($0) }) else { return nil }
                 let (_, model) = try SQLMetadata.read(connection, storeName: schema, formatVersion: number)
                 let made = try SQLSchema(model, dialect: PostgreSQLDialect(), formatVersion: number)
                 return made.items.filter { !$0.isIndex }.map(\.name) + PostgreSQLSchemaCheck.furtherTables
@@ -205,7 +205,7 @@
                 "SELECT 1 FROM \(table) WHERE kind = 'generation' ORDER BY place FOR UPDATE")
             let sum = try connection.query(
                 "SELECT \(PostgreSQLDialect().wrappingSum("count")) FROM \(table) WHERE kind = 'generation'")
-            let found = sum.text(0, 0).flatMap { Int64($0) }.map {
+            let found = sum.text(0, column: 0).flatMap { Int64($0) }.map {
                 SQLTallies.generation(sum: $0, writerPlaceCount: Int(places.rowCount))
             }
             guard found == generation else {
@@ -257,7 +257,7 @@
             for statement in statements {
                 switch statement {
                 case .rename(let sql):
-                    do throws(StoreError) { try connection.query(sql, "Renaming") } catch {
+                    do throws(StoreError) { try connection.query(sql, what: "Renaming") } catch {
                         switch (error.underlying as? PostgreSQLError)?.state {
                         // Another program gave the name away just now: the unique index of the system table says so too.
                         case "42P06", "23505":
@@ -272,7 +272,7 @@
                         }
                     }
                 case .drop(let sql, let schema):
-                    do throws(StoreError) { try connection.query(sql, "Removing") } catch {
+                    do throws(StoreError) { try connection.query(sql, what: "Removing") } catch {
                         guard (error.underlying as? PostgreSQLError)?.state == "2BP01" else { throw error }
                         throw error.withMessage(
                             "The schema '\(schema)' has tables, views or other things that are not Roost's, or such things use its tables; it was not touched. Remove them first.",

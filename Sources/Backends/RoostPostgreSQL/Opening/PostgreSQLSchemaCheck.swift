@@ -15,13 +15,13 @@
 
         /// Records what was made, in the transaction that made it.
         static func record(
-            _ schema: SQLSchema, _ location: PostgreSQLLocation, on connection: PostgreSQLConnection
+            _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {
             try comment(
                 schema.items.filter { !$0.isIndex }.map(\.name) + own(connection.settings.profile), on: connection)
             // The description would be read in the transaction that makes the tables, and no two databases have the same.
             guard connection.settings.profile == .postgresql else { return }
-            let number = number(of: try lines(schema, location, on: connection).found)
+            let number = number(of: try lines(schema, location: location, on: connection).found)
             try connection.query(
                 "COMMENT ON SCHEMA \(try connection.identifier(location.schema)) IS \(try connection.literal(prefix + number))"
             )
@@ -36,7 +36,7 @@
 
         /// Throws code `corrupted` unless all tables and indexes are as they were made.
         static func require(
-            _ schema: SQLSchema, _ location: PostgreSQLLocation, on connection: PostgreSQLConnection
+            _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) {
             func damaged(_ missing: String) -> StoreError {
                 StoreError(
@@ -44,16 +44,16 @@
             }
             guard connection.settings.profile == .postgresql else {
                 let present = Set(try PostgreSQLCatalog.tablesAndIndexes(of: location.schema, on: connection))
-                for name in names(schema, connection) where !present.contains(name) { throw damaged(name) }
+                for name in names(schema, connection: connection) where !present.contains(name) { throw damaged(name) }
                 return
             }
-            let (found, missing) = try lines(schema, location, on: connection)
+            let (found, missing) = try lines(schema, location: location, on: connection)
             if let missing { throw damaged(missing) }
             let comment = try connection.query(
                 "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = \(try connection.literal(location.schema))"
             )
             // Copies of a database can be made without comments.
-            guard let text = comment.text(0, 0), text.hasPrefix(prefix) else { return }
+            guard let text = comment.text(0, column: 0), text.hasPrefix(prefix) else { return }
             guard text.dropFirst(prefix.count) == number(of: found) else {
                 throw StoreError(
                     .corrupted,
@@ -68,17 +68,17 @@
         }
 
         /// The names of all tables and indexes.
-        private static func names(_ schema: SQLSchema, _ connection: PostgreSQLConnection) -> [String] {
+        private static func names(_ schema: SQLSchema, connection: PostgreSQLConnection) -> [String] {
             (schema.items.map(\.name) + own(connection.settings.profile)).sorted()
         }
 
         private static func lines(
-            _ schema: SQLSchema, _ location: PostgreSQLLocation, on connection: PostgreSQLConnection
+            _ schema: SQLSchema, location: PostgreSQLLocation, on connection: PostgreSQLConnection
         ) throws(StoreError) -> (found: [String], missing: String?) {
             let catalog = try PostgreSQLCatalog.description(of: location.schema, on: connection)
             var found: [String] = []
             var missing: String?
-            for name in names(schema, connection) {
+            for name in names(schema, connection: connection) {
                 guard let line = catalog[name] else {
                     missing = missing ?? name
                     continue

@@ -10,7 +10,8 @@ extension SQLiteConnection {
         var options = StoreOptions()
         options.isReadOnly = isReadOnly
         options.timeoutSeconds = timeoutSeconds
-        let connection = try SQLiteConnection(path, isReadOnly ? .readOnly : .readWrite, try SQLiteSettings(options))
+        let connection = try SQLiteConnection(
+            path, access: isReadOnly ? .readOnly : .readWrite, settings: try SQLiteSettings(options))
         try connection.allow(.everything)
         try connection.movesLogWhenClosed()
         return connection

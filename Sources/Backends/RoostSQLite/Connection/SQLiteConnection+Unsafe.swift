@@ -53,7 +53,7 @@ package final class SQLiteConnection: SQLBatchInserting {
     private let identity: FileIdentity?
 
     init(
-        _ path: String, _ access: Access, _ settings: SQLiteSettings, unchanged: FileHandleCheck? = nil
+        _ path: String, access: Access, settings: SQLiteSettings, unchanged: FileHandleCheck? = nil
     ) throws(StoreError) {
         guard !path.utf8.contains(0) else { throw StoreError(.notFound, "A path must not contain U+0000.") }
         // Neither ":memory:" nor "file:…" may mean anything but a file of that name.
@@ -82,7 +82,7 @@ package final class SQLiteConnection: SQLBatchInserting {
             // SQLite wants even a failed connection closed; a fresh one has nothing that could fail.
             sqlite3_close_v2(opened)
             if let identity { HeldFiles.shared.leave(identity) }
-            throw StoreError.sqlite(error, "Opening", path: path)
+            throw StoreError.sqlite(error, what: "Opening", path: path)
         }
         self.path = path
         logPath = path + "-wal"
@@ -96,7 +96,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         functionError = .allocate(capacity: 1)
         functionError.initialize(to: nil)
         busyMilliseconds = Int32(clamping: Int((min(max(settings.timeoutSeconds, 0), 1e6) * 1000).rounded()))
-        try configure(access, settings)
+        try configure(access, settings: settings)
     }
 
     deinit {
@@ -122,26 +122,26 @@ package final class SQLiteConnection: SQLBatchInserting {
         // Finalizes statements that are still held; their own flag refuses any later use.
         while let open = sqlite3_next_stmt(handle, nil) { sqlite3_finalize(open) }
         let code = sqlite3_close(handle)
-        guard code == SQLITE_OK else { throw failure(code, "Closing") }
+        guard code == SQLITE_OK else { throw failure(code, what: "Closing") }
         isClosed = true
         if let identity { HeldFiles.shared.leave(identity) }
     }
 
     // MARK: Settings
 
-    private func configure(_ access: Access, _ settings: SQLiteSettings) throws(StoreError) {
-        try check(sqlite3_extended_result_codes(handle, 1), "Opening")
-        try check(sqlite3_busy_timeout(handle, busyMilliseconds), "Opening")
+    private func configure(_ access: Access, settings: SQLiteSettings) throws(StoreError) {
+        try check(sqlite3_extended_result_codes(handle, 1), what: "Opening")
+        try check(sqlite3_busy_timeout(handle, busyMilliseconds), what: "Opening")
         for (option, isOn) in [
             (SQLITE_DBCONFIG_DEFENSIVE, true), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
             (SQLITE_DBCONFIG_ENABLE_TRIGGER, false), (SQLITE_DBCONFIG_ENABLE_VIEW, false),
             (SQLITE_DBCONFIG_DQS_DML, false), (SQLITE_DBCONFIG_DQS_DDL, false),
             (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, false), (SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true),
-        ] { try set(option, isOn) }
+        ] { try set(option, isOn: isOn) }
         bound(maximumValueBytes: settings.maximumValueBytes, rowTimeout: settings.rowTimeout)
         try allow(access.isWritable ? .writing : .reading)
         try SQLiteFunctions.register(on: self)
-        try check(sqlite3_wal_autocheckpoint(handle, 0), "Opening")
+        try check(sqlite3_wal_autocheckpoint(handle, 0), what: "Opening")
         // SAFETY: `logFrames` lives as long as the connection, which calls the hook only inside its own COMMIT.
         _ = sqlite3_wal_hook(
             handle,
@@ -156,21 +156,21 @@ package final class SQLiteConnection: SQLBatchInserting {
         try execute("PRAGMA recursive_triggers = OFF")
     }
 
-    func set(_ option: Int32, _ isOn: Bool) throws(StoreError) {
+    func set(_ option: Int32, isOn: Bool) throws(StoreError) {
         var result: Int32 = -1
-        try check(roost_sqlite3_db_config(handle, option, isOn ? 1 : 0, &result), "Setting up")
+        try check(roost_sqlite3_db_config(handle, option, isOn ? 1 : 0, &result), what: "Setting up")
         guard result == (isOn ? 1 : 0) else {
             throw StoreError(.internalInconsistency, "SQLite does not accept option \(option) for '\(path)'.")
         }
     }
 
     /// Lets the last connection that is closed move the log into the file.
-    func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
+    func movesLogWhenClosed() throws(StoreError) { try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
 
     /// Whether an option is on.
     func isOn(_ option: Int32) throws(StoreError) -> Bool {
         var result: Int32 = -1
-        try check(roost_sqlite3_db_config(handle, option, -1, &result), "Asking")
+        try check(roost_sqlite3_db_config(handle, option, -1, &result), what: "Asking")
         return result == 1
     }
 
@@ -200,7 +200,7 @@ package final class SQLiteConnection: SQLBatchInserting {
                     nil)
             }
         }
-        guard code == SQLITE_OK else { throw failure(code, "Reading the schema of") }
+        guard code == SQLITE_OK else { throw failure(code, what: "Reading the schema of") }
         guard let prepared else { throw StoreError(.internalInconsistency, "An empty statement was prepared.") }
         return SQLiteStatement(prepared, sql: sql, slot: slot, connection: self)
     }
@@ -279,12 +279,12 @@ package final class SQLiteConnection: SQLBatchInserting {
 
     // MARK: Errors
 
-    func check(_ code: Int32, _ what: String) throws(StoreError) {
-        guard code == SQLITE_OK else { throw failure(code, what) }
+    func check(_ code: Int32, what: String) throws(StoreError) {
+        guard code == SQLITE_OK else { throw failure(code, what: what) }
     }
 
     @inline(never)
-    func failure(_ code: Int32, _ what: String) -> StoreError {
+    func failure(_ code: Int32, what: String) -> StoreError {
         // The connection's code says more than the call's where it is about the same error.
         let extended = sqlite3_extended_errcode(handle)
         let precise = extended & 0xFF == code & 0xFF ? extended : code
@@ -303,7 +303,7 @@ package final class SQLiteConnection: SQLBatchInserting {
         }
         let system = sqlite3_system_errno(handle)
         let systemCode = system == 0 && precise & 0xFF == SQLITE_IOERR ? lastErrorOfLog() : system
-        return .sqlite(SQLiteError(code: precise, systemCode: systemCode), what, path: path)
+        return .sqlite(SQLiteError(code: precise, systemCode: systemCode), what: what, path: path)
     }
 
     /// The system's last error at the log; 0 when it is not known.

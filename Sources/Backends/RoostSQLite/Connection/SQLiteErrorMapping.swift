@@ -69,7 +69,7 @@ package struct SQLiteError: Error, Hashable, Sendable, CustomStringConvertible {
 
 extension StoreError {
     /// An error of SQLite on the database at `path`, while doing `what`.
-    static func sqlite(_ error: SQLiteError, _ what: String, path: String) -> StoreError {
+    static func sqlite(_ error: SQLiteError, what: String, path: String) -> StoreError {
         let code = error.storeCode
         let remedy: String
         switch code {

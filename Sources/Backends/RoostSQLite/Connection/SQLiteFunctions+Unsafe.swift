@@ -29,11 +29,12 @@ enum SQLiteFunctions {
         try connection.check(
             sqlite3_create_function_v2(
                 connection.handle, matches, 2, flags, connection.functionError,
-                { SQLiteFunctions.matchText($0, $2) }, nil, nil, nil), "Setting up")
+                { SQLiteFunctions.matchText($0, arguments: $2) }, nil, nil, nil), what: "Setting up")
         try connection.check(
             sqlite3_create_function_v2(
-                connection.handle, sortKey, 2, flags, nil, { SQLiteFunctions.makeSortKey($0, $2) }, nil, nil, nil),
-            "Setting up")
+                connection.handle, sortKey, 2, flags, nil, { SQLiteFunctions.makeSortKey($0, arguments: $2) }, nil, nil,
+                nil),
+            what: "Setting up")
     }
 
     /// Sets a parameter to a matcher, which is kept until the parameter is set anew.
@@ -47,7 +48,7 @@ enum SQLiteFunctions {
     }
 
     private static func matchText(
-        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+        _ context: OpaquePointer?, arguments: UnsafeMutablePointer<OpaquePointer?>?
     ) {
         // SAFETY: SQLite gives as many arguments as were registered: two.
         guard let text = arguments?[0], sqlite3_value_type(text) == SQLITE_TEXT else {
@@ -69,7 +70,7 @@ enum SQLiteFunctions {
     }
 
     private static func makeSortKey(
-        _ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
+        _ context: OpaquePointer?, arguments: UnsafeMutablePointer<OpaquePointer?>?
     ) {
         // SAFETY: SQLite gives as many arguments as were registered: two.
         guard let text = arguments?[0], sqlite3_value_type(text) == SQLITE_TEXT else {

@@ -37,26 +37,26 @@ enum SQLiteGuards {
     /// See <https://www.sqlite.org/c3ref/c_alter_table.html> for the actions and what `first` and
     /// `second` are.
     static func allows(
-        _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?,
+        _ action: Int32, first: UnsafePointer<CChar>?, second: UnsafePointer<CChar>?,
         database: UnsafePointer<CChar>?, writing: Bool, dropping: Bool = false
     ) -> Bool {
         switch action {
         case SQLITE_SELECT, SQLITE_TRANSACTION: return true
-        case SQLITE_READ: return database == nil || equals(database, "main")
-        case SQLITE_FUNCTION: return functions.contains { equals(second, $0) }
-        case SQLITE_PRAGMA: return pragmas.contains { equals(first, $0) }
+        case SQLITE_READ: return database == nil || equals(database, constant: "main")
+        case SQLITE_FUNCTION: return functions.contains { equals(second, constant: $0) }
+        case SQLITE_PRAGMA: return pragmas.contains { equals(first, constant: $0) }
         // What SQLite asks when it declares `json_each` to itself; no statement can change this table, because connections are defensive.
-        case SQLITE_UPDATE where equals(first, "sqlite_master"): return true
+        case SQLITE_UPDATE where equals(first, constant: "sqlite_master"): return true
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE, SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX,
             SQLITE_REINDEX:
-            return writing && equals(database, "main")
-        case SQLITE_DROP_TABLE: return dropping && equals(database, "main")
+            return writing && equals(database, constant: "main")
+        case SQLITE_DROP_TABLE: return dropping && equals(database, constant: "main")
         default: return false
         }
     }
 
     /// Whether C text equals a constant, ASCII letters of either case being equal.
-    private static func equals(_ text: UnsafePointer<CChar>?, _ constant: StaticString) -> Bool {
+    private static func equals(_ text: UnsafePointer<CChar>?, constant: StaticString) -> Bool {
         guard let text else { return false }
         return constant.withUTF8Buffer { expected in
             // SAFETY: SQLite gives texts that end with a zero byte; no byte after the first zero is read.
@@ -138,14 +138,14 @@ extension SQLiteConnection {
                 sqlite3_set_authorizer(
                     handle,
                     { _, action, first, second, database, _ in
-                        SQLiteGuards.allows(action, first, second, database: database, writing: false)
+                        SQLiteGuards.allows(action, first: first, second: second, database: database, writing: false)
                             ? SQLITE_OK : SQLITE_DENY
                     }, nil)
             case .writing:
                 sqlite3_set_authorizer(
                     handle,
                     { _, action, first, second, database, _ in
-                        SQLiteGuards.allows(action, first, second, database: database, writing: true)
+                        SQLiteGuards.allows(action, first: first, second: second, database: database, writing: true)
                             ? SQLITE_OK : SQLITE_DENY
                     }, nil)
             case .dropping:
@@ -153,11 +153,11 @@ extension SQLiteConnection {
                     handle,
                     { _, action, first, second, database, _ in
                         SQLiteGuards.allows(
-                            action, first, second, database: database, writing: true, dropping: true)
+                            action, first: first, second: second, database: database, writing: true, dropping: true)
                             ? SQLITE_OK : SQLITE_DENY
                     }, nil)
             }
-        try check(code, "Setting up")
+        try check(code, what: "Setting up")
     }
 
     /// Sets the limits of the connection, and how long a statement may look for its next row; nil

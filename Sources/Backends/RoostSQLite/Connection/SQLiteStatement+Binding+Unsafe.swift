@@ -18,14 +18,16 @@ extension SQLiteStatement {
             // SQLite would store NaN as null.
             let code =
                 number.isNaN
-                ? bindText(handle, index, SQLFloatingText.text(number.bitPattern))
+                ? bindText(handle, column: index, text: SQLFloatingText.text(number.bitPattern))
                 : sqlite3_bind_double(handle, index, number)
             try check(code)
         case .text(var text):
-            let code = text.withUTF8 { bindText(handle, index, UnsafeRawBufferPointer($0), copied) }
+            let code = text.withUTF8 {
+                bindText(handle, column: index, bytes: UnsafeRawBufferPointer($0), destructor: copied)
+            }
             try check(code)
         case .blob(let bytes):
-            let code = bytes.withUnsafeBytes { bindBlob(handle, index, $0, copied) }
+            let code = bytes.withUnsafeBytes { bindBlob(handle, column: index, bytes: $0, destructor: copied) }
             try check(code)
         case .matcher(let matcher): try check(SQLiteFunctions.bind(matcher, to: handle, at: index))
         }
@@ -39,7 +41,9 @@ extension SQLiteStatement {
         try check(
             record.isNull(field)
                 ? sqlite3_bind_null(try open(), Int32(clamping: position))
-                : bindValue(try open(), record, step, Int32(clamping: position), 0, 0, copied))
+                : bindValue(
+                    try open(), record: record, step: step, column: Int32(clamping: position), start: 0, count: 0,
+                    destructor: copied))
     }
 
     /// Sets the parameters of one row.
@@ -61,14 +65,16 @@ extension SQLiteStatement {
         let base = first + Int32(SQLRowColumns.systemColumnCount)
         for column in columns.unused[number] { try check(sqlite3_bind_null(handle, base + column)) }
         let code = steps.withUnsafeBufferPointer { steps in
-            bindFields(handle, record, steps, base, Int32(truncatingIfNeeded: record.layout.fixedByteCount))
+            bindFields(
+                handle, record: record, steps: steps, columns: base,
+                fixed: Int32(truncatingIfNeeded: record.layout.fixedByteCount))
         }
         try check(code)
     }
 
     private func bindFields(
-        _ handle: OpaquePointer, _ record: RecordReader, _ steps: UnsafeBufferPointer<SQLStep>, _ columns: Int32,
-        _ fixed: Int32
+        _ handle: OpaquePointer, record: RecordReader, steps: UnsafeBufferPointer<SQLStep>, columns: Int32,
+        fixed: Int32
     ) -> Int32 {
         let bytes = record.bytes
         var tail: Int32 = 0
@@ -90,7 +96,10 @@ extension SQLiteStatement {
             } else {
                 code =
                     step.column < 0
-                    ? SQLITE_OK : bindValue(handle, record, step, column, Int(fixed + tail), Int(end - tail), nil)
+                    ? SQLITE_OK
+                    : bindValue(
+                        handle, record: record, step: step, column: column, start: Int(fixed + tail),
+                        count: Int(end - tail), destructor: nil)
                 if code == SQLITE_OK, step.entityColumn >= 0 {
                     let entity = UInt32(
                         littleEndian: bytes.loadUnaligned(fromByteOffset: Int(step.byteOffset) + 8, as: UInt32.self))
@@ -107,8 +116,8 @@ extension SQLiteStatement {
     ///
     /// `start` and `count` are where a tail field's bytes are; 0 and 0 looks them up.
     private func bindValue(
-        _ handle: OpaquePointer, _ record: RecordReader, _ step: SQLStep, _ column: Int32, _ start: Int, _ count: Int,
-        _ destructor: sqlite3_destructor_type?
+        _ handle: OpaquePointer, record: RecordReader, step: SQLStep, column: Int32, start: Int, count: Int,
+        destructor: sqlite3_destructor_type?
     ) -> Int32 {
         let (bytes, offset) = (record.bytes, Int(step.byteOffset))
         func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type) -> T {
@@ -129,29 +138,31 @@ extension SQLiteStatement {
         case .double, .date:
             let number = Double(bitPattern: load(UInt64.self))
             guard number.isNaN else { return sqlite3_bind_double(handle, column, number) }
-            return bindText(handle, column, SQLFloatingText.text(number.bitPattern))
+            return bindText(handle, column: column, text: SQLFloatingText.text(number.bitPattern))
         case .float:
             let number = Float(bitPattern: load(UInt32.self))
             guard number.isNaN else { return sqlite3_bind_double(handle, column, Double(number)) }
-            return bindText(handle, column, SQLFloatingText.text(number.bitPattern))
+            return bindText(handle, column: column, text: SQLFloatingText.text(number.bitPattern))
         case .decimal:
             let field = record.layout.fields[Int(step.fieldIndex)]
-            return bindText(handle, column, (record.decimal(field) ?? .nan).description)
+            return bindText(handle, column: column, text: (record.decimal(field) ?? .nan).description)
         case .uuid:
-            return bindBlob(handle, column, UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + 16]), destructor)
-        case .string, .uri: return bindText(handle, column, tail(), destructor)
-        case .data, .transformable: return bindBlob(handle, column, tail(), destructor)
+            return bindBlob(
+                handle, column: column, bytes: UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + 16]),
+                destructor: destructor)
+        case .string, .uri: return bindText(handle, column: column, bytes: tail(), destructor: destructor)
+        case .data, .transformable: return bindBlob(handle, column: column, bytes: tail(), destructor: destructor)
         }
     }
 
-    private func bindText(_ handle: OpaquePointer, _ column: Int32, _ text: String) -> Int32 {
+    private func bindText(_ handle: OpaquePointer, column: Int32, text: String) -> Int32 {
         var text = text
-        return text.withUTF8 { bindText(handle, column, UnsafeRawBufferPointer($0), copied) }
+        return text.withUTF8 { bindText(handle, column: column, bytes: UnsafeRawBufferPointer($0), destructor: copied) }
     }
 
     private func bindText(
-        _ handle: OpaquePointer, _ column: Int32, _ bytes: UnsafeRawBufferPointer,
-        _ destructor: sqlite3_destructor_type?
+        _ handle: OpaquePointer, column: Int32, bytes: UnsafeRawBufferPointer,
+        destructor: sqlite3_destructor_type?
     ) -> Int32 {
         // An empty text without an address would be null.
         guard bytes.count > 0, let start = bytes.baseAddress else {
@@ -163,8 +174,8 @@ extension SQLiteStatement {
     }
 
     private func bindBlob(
-        _ handle: OpaquePointer, _ column: Int32, _ bytes: UnsafeRawBufferPointer,
-        _ destructor: sqlite3_destructor_type?
+        _ handle: OpaquePointer, column: Int32, bytes: UnsafeRawBufferPointer,
+        destructor: sqlite3_destructor_type?
     ) -> Int32 {
         guard bytes.count > 0, let start = bytes.baseAddress else { return sqlite3_bind_zeroblob(handle, column, 0) }
         return sqlite3_bind_blob64(handle, column, start, UInt64(bytes.count), destructor)

@@ -14,9 +14,9 @@ extension SQLiteStatement {
         guard try step() else { return .end }
         while true {
             // Rows of one entity mostly follow each other: what depends on the entity is looked up once for all of them.
-            guard let entity = entity(handle, plan) else { return .damaged(foreign(handle, plan)) }
+            guard let entity = entity(handle, plan: plan) else { return .damaged(foreign(handle, plan: plan)) }
             let end = entity.steps.withUnsafeBufferPointer { steps in
-                fill(&batch, handle, steps, entity, plan, accepting)
+                fill(&batch, handle: handle, steps: steps, entity: entity, plan: plan, accepting: accepting)
             }
             if case .otherEntity = end { continue }
             try connection?.verifyUnchanged()
@@ -25,7 +25,8 @@ extension SQLiteStatement {
             case .end: return .end
             case .otherEntity: continue
             case .failed(let code): throw failure(code)
-            case .damaged(let field, let reason): return .damaged(damaged(handle, plan, entity, field, reason))
+            case .damaged(let field, let reason):
+                return .damaged(damaged(handle, plan: plan, entity: entity, field: field, reason: reason))
             case .changed: return .damaged(plan.changed(key: sqlite3_column_int64(handle, 0), entity: entity.number))
             }
         }
@@ -40,23 +41,26 @@ extension SQLiteStatement {
         try check(sqlite3_bind_int64(handle, 1, key))
         defer { reset() }
         guard try step() else { return nil }
-        guard let entity = entity(handle, plan) else { return foreign(handle, plan) }
+        guard let entity = entity(handle, plan: plan) else { return foreign(handle, plan: plan) }
         let fixed = entity.template.count
         reserve(fixed)
         let end = entity.steps.withUnsafeBufferPointer { steps in
-            appendRow(to: &batch, handle, steps, entity, fixed, plan, accepting)
+            appendRow(
+                to: &batch, handle: handle, steps: steps, entity: entity, fixed: fixed, plan: plan, accepting: accepting
+            )
         }
         try connection?.verifyUnchanged()
         switch end {
         case .changed: return plan.changed(key: key, entity: entity.number)
         case .failed(let code): throw failure(code)
-        case .damaged(let field, let reason): return damaged(handle, plan, entity, field, reason)
+        case .damaged(let field, let reason):
+            return damaged(handle, plan: plan, entity: entity, field: field, reason: reason)
         default: return nil
         }
     }
 
     /// Returns the plan for the entity of the current row; nil if it is not an entity of the table.
-    private func entity(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> SQLReadPlan.Entity? {
+    private func entity(_ handle: OpaquePointer, plan: SQLReadPlan) -> SQLReadPlan.Entity? {
         let value = sqlite3_column_value(handle, 1)
         let number = sqlite3_value_int64(value)
         guard sqlite3_value_type(value) == SQLITE_INTEGER, number >= 0, number < plan.entities.count else { return nil }
@@ -64,14 +68,14 @@ extension SQLiteStatement {
     }
 
     @inline(never)
-    private func foreign(_ handle: OpaquePointer, _ plan: SQLReadPlan) -> StoreError {
+    private func foreign(_ handle: OpaquePointer, plan: SQLReadPlan) -> StoreError {
         plan.damaged(key: sqlite3_column_int64(handle, 0), entity: nil, reason: "its entity is not one of the table's")
     }
 
     @inline(never)
     private func damaged(
-        _ handle: OpaquePointer, _ plan: SQLReadPlan, _ entity: SQLReadPlan.Entity, _ field: Int32?,
-        _ reason: StaticString
+        _ handle: OpaquePointer, plan: SQLReadPlan, entity: SQLReadPlan.Entity, field: Int32?,
+        reason: StaticString
     ) -> StoreError {
         plan.damaged(key: sqlite3_column_int64(handle, 0), entity: entity.number, field: field, reason: "\(reason)")
     }
@@ -89,15 +93,17 @@ extension SQLiteStatement {
     }
 
     private func fill(
-        _ batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
-        _ entity: SQLReadPlan.Entity, _ plan: SQLReadPlan, _ accepting: Bool
+        _ batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,
+        entity: SQLReadPlan.Entity, plan: SQLReadPlan, accepting: Bool
     ) -> RunEnd {
         let number = Int64(entity.number)
         let fixed = entity.template.count
         reserve(fixed)
         let clock = connection?.clock
         while true {
-            let end = appendRow(to: &batch, handle, steps, entity, fixed, plan, accepting)
+            let end = appendRow(
+                to: &batch, handle: handle, steps: steps, entity: entity, fixed: fixed, plan: plan, accepting: accepting
+            )
             if let end { return end }
             if batch.isFull { return .full }
             clock?.pointee.reset()
@@ -123,8 +129,8 @@ extension SQLiteStatement {
     /// by one thread at a time, and then such values may be read by every `sqlite3_value` function
     /// (<https://www.sqlite.org/c3ref/value.html>).
     private func appendRow(
-        to batch: inout RecordBatch, _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>,
-        _ entity: SQLReadPlan.Entity, _ fixed: Int, _ plan: SQLReadPlan, _ accepting: Bool
+        to batch: inout RecordBatch, handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>,
+        entity: SQLReadPlan.Entity, fixed: Int, plan: SQLReadPlan, accepting: Bool
     ) -> RunEnd? {
         let (keyValue, versionValue) = (sqlite3_column_value(handle, 0), sqlite3_column_value(handle, 2))
         guard sqlite3_value_type(keyValue) == SQLITE_INTEGER, sqlite3_value_type(versionValue) == SQLITE_INTEGER,
@@ -181,7 +187,7 @@ extension SQLiteStatement {
                 }
                 base.storeBytes(of: UInt32(length - fixed).littleEndian, toByteOffset: offset, as: UInt32.self)
             case .double, .date:
-                guard let bits = doubleBits(value, type) else {
+                guard let bits = doubleBits(value, type: type) else {
                     return .damaged(steps[index].fieldIndex, "is not a number")
                 }
                 base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt64.self)
@@ -202,7 +208,9 @@ extension SQLiteStatement {
                 guard type == SQLITE_INTEGER, key > 0 else { return .damaged(steps[index].fieldIndex, "is not a key") }
                 base.storeBytes(of: key.littleEndian, toByteOffset: offset, as: Int64.self)
             default:
-                if let reason = decode(handle, steps, index, value, type, to: base, plan) {
+                if let reason = decode(
+                    handle, steps: steps, index: index, value: value, type: type, to: base, plan: plan)
+                {
                     return .damaged(steps[index].fieldIndex, reason)
                 }
             }
@@ -226,7 +234,7 @@ extension SQLiteStatement {
 
     /// The bits of a floating-point column; an integer, as other tools write, is the number it
     /// says.
-    private func doubleBits(_ value: OpaquePointer?, _ type: Int32) -> UInt64? {
+    private func doubleBits(_ value: OpaquePointer?, type: Int32) -> UInt64? {
         switch type {
         case SQLITE_FLOAT: sqlite3_value_double(value).bitPattern
         case SQLITE_INTEGER: Double(sqlite3_value_int64(value)).bitPattern
@@ -243,8 +251,8 @@ extension SQLiteStatement {
     /// Decodes the rarer kinds; returns what is wrong, or nil.
     @inline(never)
     private func decode(
-        _ handle: OpaquePointer, _ steps: UnsafeBufferPointer<SQLStep>, _ index: Int, _ value: OpaquePointer?,
-        _ type: Int32, to base: UnsafeMutableRawPointer, _ plan: SQLReadPlan
+        _ handle: OpaquePointer, steps: UnsafeBufferPointer<SQLStep>, index: Int, value: OpaquePointer?,
+        type: Int32, to base: UnsafeMutableRawPointer, plan: SQLReadPlan
     ) -> StaticString? {
         let step = steps[index]
         let offset = Int(step.byteOffset)
@@ -260,10 +268,10 @@ extension SQLiteStatement {
             }
             base.storeBytes(of: number.littleEndian, toByteOffset: offset, as: Int16.self)
         case .float:
-            guard let bits = floatBits(value, type) else { return "is not a number of 32 bits" }
+            guard let bits = floatBits(value, type: type) else { return "is not a number of 32 bits" }
             base.storeBytes(of: bits.littleEndian, toByteOffset: offset, as: UInt32.self)
         case .decimal:
-            guard let number = decimal(value, type) else { return "is not a decimal number" }
+            guard let number = decimal(value, type: type) else { return "is not a decimal number" }
             base.storeBytes(
                 of: UInt64(truncatingIfNeeded: number.mantissa).littleEndian, toByteOffset: offset, as: UInt64.self)
             base.storeBytes(
@@ -287,14 +295,14 @@ extension SQLiteStatement {
         return nil
     }
 
-    private func floatBits(_ value: OpaquePointer?, _ type: Int32) -> UInt32? {
+    private func floatBits(_ value: OpaquePointer?, type: Int32) -> UInt32? {
         if type == SQLITE_TEXT { return SQLFloatingText.bits32(bytes(value)) }
-        guard let bits = doubleBits(value, type) else { return nil }
+        guard let bits = doubleBits(value, type: type) else { return nil }
         let (wide, narrow) = (Double(bitPattern: bits), Float(Double(bitPattern: bits)))
         return narrow.isFinite || !wide.isFinite ? narrow.bitPattern : nil
     }
 
-    private func decimal(_ value: OpaquePointer?, _ type: Int32) -> DecimalNumber? {
+    private func decimal(_ value: OpaquePointer?, type: Int32) -> DecimalNumber? {
         switch type {
         case SQLITE_TEXT: return DecimalNumber(utf8: bytes(value))
         case SQLITE_INTEGER:
@@ -309,15 +317,16 @@ extension SQLiteStatement {
         let handle = try open()
         while !batch.isFull {
             guard try step() else { return false }
-            guard let source = integer(handle, 0), let target = integer(handle, 1), let order = integer(handle, 2),
-                let inverseOrder = integer(handle, 3)
+            guard let source = integer(handle, column: 0), let target = integer(handle, column: 1),
+                let order = integer(handle, column: 2),
+                let inverseOrder = integer(handle, column: 3)
             else { throw StoreError(.corrupted, "'\(path)' is damaged: a link's key or place is not an integer.") }
             batch.links.append(Link(source, target, order: order, inverseOrder: inverseOrder))
         }
         return true
     }
 
-    private func integer(_ handle: OpaquePointer, _ column: Int32) -> Int64? {
+    private func integer(_ handle: OpaquePointer, column: Int32) -> Int64? {
         let value = sqlite3_column_value(handle, column)
         return sqlite3_value_type(value) == SQLITE_INTEGER ? sqlite3_value_int64(value) : nil
     }

@@ -89,7 +89,7 @@ package final class SQLiteStatement: SQLRecordStatement {
     @inline(never)
     func failure(_ code: Int32) -> StoreError {
         let what = sql.hasPrefix("SELECT") || sql.hasPrefix("PRAGMA") ? "Reading" : "Writing"
-        return connection?.failure(code, what) ?? .sqlite(SQLiteError(code: code), what, path: "")
+        return connection?.failure(code, what: what) ?? .sqlite(SQLiteError(code: code), what: what, path: "")
     }
 
     /// The path of the database, for messages.

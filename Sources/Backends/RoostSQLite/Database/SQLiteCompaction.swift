@@ -22,7 +22,7 @@ struct SQLiteCompaction {
         try requireExact("was not compacted, because it")
         try requireSpace()
         try check.verifyForWriting()
-        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         do throws(StoreError) {
             // Opening has compared the catalog; what VACUUM runs comes from that alone.
             try connection.allow(.everything)

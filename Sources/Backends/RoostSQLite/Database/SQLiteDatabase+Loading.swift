@@ -24,9 +24,9 @@ extension SQLiteDatabase {
             }
             for connection in idle { discard(connection) }
             // A defensive connection refuses to go without a journal.
-            try writer.set(SQLITE_DBCONFIG_DEFENSIVE, false)
+            try writer.set(SQLITE_DBCONFIG_DEFENSIVE, isOn: false)
             guard try isEmpty(writer), try writer.text("PRAGMA journal_mode = OFF") == "off" else {
-                try writer.set(SQLITE_DBCONFIG_DEFENSIVE, true)
+                try writer.set(SQLITE_DBCONFIG_DEFENSIVE, isOn: true)
                 try writer.execute("PRAGMA journal_mode = WAL")
                 state.withLock { $0.isLoading = false }
                 giveBack(writer, isSound: true)
@@ -63,7 +63,7 @@ extension SQLiteDatabase {
             throw StoreError(.busy, "'\(path)' cannot go back to its write-ahead log while somebody else reads it.")
         }
         state.withLock { $0.writer = nil }
-        try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)
+        try writer.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false)
         try writer.close()
         try StoreFile.syncFile(at: path)
         state.withLock { $0.isLoading = false }
@@ -83,16 +83,16 @@ extension SQLiteDatabase {
             return state.writer
         }
         let writer: SQLiteConnection
-        if let known { writer = known } else { writer = try Self.connect(path, settings, .readWrite) }
+        if let known { writer = known } else { writer = try Self.connect(path, settings: settings, access: .readWrite) }
         defer { discard(writer) }
         // A store that was loaded has the version that it had before.
         let version = SQLiteHeader.version(ofFileAt: path) ?? SQLSchema.formatVersion
         // Without a journal there is nothing to roll back to; this only ends the transaction.
         try? writer.rollBack()
         try writer.allow(.everything)
-        try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, true)
+        try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: true)
         try writer.vacuum()
-        try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, false)
+        try writer.set(SQLITE_DBCONFIG_RESET_DATABASE, isOn: false)
         try writer.allow(.writing)
         // In place, on a full disk too: whatever fails from here on, the file is one that may be destroyed as a store.
         try writer.execute("PRAGMA application_id = \(SQLiteHeader.applicationID)")

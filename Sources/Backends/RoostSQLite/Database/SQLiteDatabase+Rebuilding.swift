@@ -27,7 +27,7 @@ extension SQLiteDatabase {
     private func beginDropping(_ difference: SQLSchemaDifference) throws(StoreError) -> SQLiteConnection? {
         let connection = try beginWriting()
         do throws(StoreError) {
-            guard let writer = connection as? SQLiteConnection, try areFree(difference, writer) else {
+            guard let writer = connection as? SQLiteConnection, try areFree(difference, connection: writer) else {
                 rollBackWriting(connection)
                 return nil
             }
@@ -42,7 +42,7 @@ extension SQLiteDatabase {
     }
 
     /// Whether every name that is needed is free, or will be.
-    private func areFree(_ difference: SQLSchemaDifference, _ connection: SQLiteConnection) throws(StoreError) -> Bool {
+    private func areFree(_ difference: SQLSchemaDifference, connection: SQLiteConnection) throws(StoreError) -> Bool {
         let dropped = Set((difference.droppedTables + difference.droppedIndexes).map { $0.name.lowercased() })
         let needed = Set((difference.newTables + difference.newIndexes).map { $0.name.lowercased() })
         return try connection.withStatement("SELECT name, tbl_name FROM sqlite_schema") {

@@ -90,7 +90,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
                 connection = pooled
             } else {
                 connection = try Self.connect(
-                    path, settings, isImmutable ? .immutable(check) : .readOnly, unchanged: unchanged)
+                    path, settings: settings, access: isImmutable ? .immutable(check) : .readOnly, unchanged: unchanged)
             }
             do throws(StoreError) {
                 try connection.run("BEGIN")
@@ -190,7 +190,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
             do throws(StoreError) {
                 try check.verifyForWriting()
                 if let known { return known }
-                let writer = try Self.connect(path, settings, .readWrite)
+                let writer = try Self.connect(path, settings: settings, access: .readWrite)
                 state.withLock { $0.writer = writer }
                 return writer
             } catch {
@@ -309,7 +309,7 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
         let hadFileLock = fileLock.withLock { $0.take() } != nil
         if !isImmutable || hadFileLock {
             do throws(StoreError) {
-                try SQLiteSettling.afterLastUse(path, settings, lock, check)
+                try SQLiteSettling.afterLastUse(path, settings: settings, lock: lock, check: check)
                 // Everything is in the file now, whatever an earlier checkpoint met.
                 if !SQLiteSettling.hasCompanions(path) { failure = nil }
             } catch {
@@ -338,12 +338,12 @@ final class SQLiteDatabase: SQLRebuilding, CommitSignaling {
 
     /// Opens a connection with the settings of its role.
     static func connect(
-        _ path: String, _ settings: SQLiteSettings, _ access: SQLiteConnection.Access,
+        _ path: String, settings: SQLiteSettings, access: SQLiteConnection.Access,
         unchanged: FileHandleCheck? = nil
     ) throws(StoreError) -> SQLiteConnection {
         // SQLite would write to the file that a link refers to, and wait for a pipe.
         try StoreFile.requirePlainCompanions(SQLiteSettling.companions, ofStoreAt: path)
-        let connection = try SQLiteConnection(path, access, settings, unchanged: unchanged)
+        let connection = try SQLiteConnection(path, access: access, settings: settings, unchanged: unchanged)
         switch access {
         case .readWrite:
             let synchronous = settings.isUnpublished ? "OFF" : settings.synchronous.rawValue.uppercased()

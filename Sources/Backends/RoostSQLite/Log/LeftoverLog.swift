@@ -22,12 +22,12 @@ struct LeftoverLog {
     /// Call it only while no other connection can write to the store: no lock is taken.
     ///
     /// - Throws: What reading the log reports.
-    init?(ofStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
+    init?(ofStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
         self.path = path
         guard let log = try WriteAheadLog.open(ofStoreAt: path) else { return nil }
         content = try log.content()
         isInFile = try log.isInDatabase(content)
-        inFile = Self.generationAndMark(path, settings)
+        inFile = Self.generationAndMark(path, settings: settings)
     }
 
     /// Throws code `corrupted` when the log is damaged, unless the store was written without a
@@ -57,7 +57,7 @@ struct LeftoverLog {
     /// A log is begun anew only when all of it is in the file, and each commit raises the
     /// generation by one at most. So the file alone is never ahead, and lags by at most the number
     /// of commits in the log.
-    func requireBelonging(to both: SQLiteConnection, _ uuid: StoreUUID) throws(StoreError) {
+    func requireBelonging(to both: SQLiteConnection, uuid: StoreUUID) throws(StoreError) {
         guard let (generation, mark) = try SQLTallies.generationAndMark(both) else { return }
         var isLeading = true
         if let inFile {
@@ -100,9 +100,11 @@ struct LeftoverLog {
     }
 
     private static func generationAndMark(
-        _ path: String, _ settings: SQLiteSettings
+        _ path: String, settings: SQLiteSettings
     ) -> (generation: Int64, mark: Int64)? {
-        guard let connection = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return nil }
+        guard let connection = try? SQLiteDatabase.connect(path, settings: settings, access: .immutable(nil)) else {
+            return nil
+        }
         defer { try? connection.close() }
         return try? SQLTallies.generationAndMark(connection)
     }

@@ -12,7 +12,7 @@ struct LogChecksum: Equatable {
     }
 
     /// The checksum of some bytes alone.
-    init(of bytes: [UInt8], _ range: Range<Int>, isBigEndian: Bool) { add(bytes, range, isBigEndian: isBigEndian) }
+    init(of bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) { add(bytes, range: range, isBigEndian: isBigEndian) }
 
     /// Adds bytes, eight at a time; what is left over at the end does not count.
     ///
@@ -20,7 +20,7 @@ struct LogChecksum: Equatable {
     ///   - bytes: Where they are.
     ///   - range: Which of them.
     ///   - isBigEndian: How the log's writer read words.
-    mutating func add(_ bytes: [UInt8], _ range: Range<Int>, isBigEndian: Bool) {
+    mutating func add(_ bytes: [UInt8], range: Range<Int>, isBigEndian: Bool) {
         let range = range.clamped(to: bytes.indices)
         bytes.withUnsafeBytes { bytes in
             var (first, second) = (first, second)

@@ -63,11 +63,11 @@ extension SQLiteConnection {
             // Takes the handler's place.
             return (code, sqlite3_busy_timeout(handle, busyMilliseconds))
         }
-        try check(reset, "Setting up")
+        try check(reset, what: "Setting up")
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_INTERRUPT: return false
         default:
-            try check(code, "Checkpointing")
+            try check(code, what: "Checkpointing")
             return true
         }
     }

@@ -46,7 +46,7 @@ enum SQLiteSettling {
     /// - Throws: Code `storeReplaced` if the name refers to another file, or to none: the log does
     ///   not belong to that file, and stays.
     static func afterLastUse(
-        _ path: String, _ settings: SQLiteSettings, _ lock: StoreLock?, _ check: FileHandleCheck
+        _ path: String, settings: SQLiteSettings, lock: StoreLock?, check: FileHandleCheck
     ) throws(StoreError) {
         guard hasCompanions(path), let lock else { return }
         var own: StoreLock?
@@ -55,8 +55,8 @@ enum SQLiteSettling {
         } catch {
             // The store's lock is still shared, so no process can put another file under the name.
             if !settings.isReadOnly, hasLog(path), !lock.isFileReadAlone {
-                try requireOwn(check, path)
-                try moveBesideOthers(path, settings)
+                try requireOwn(check, path: path)
+                try moveBesideOthers(path, settings: settings)
             }
             // Two users that close at the same time block each other: after releasing its lock, the last one gets the exclusive lock.
             lock.release()
@@ -68,11 +68,11 @@ enum SQLiteSettling {
         if !needsRecovery(path), let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil {
             return removeEmptyLog(path, under: fileLock)
         }
-        if settings.isReadOnly, needsRecovery(path) { return removeMovedLog(path, check) }
+        if settings.isReadOnly, needsRecovery(path) { return removeMovedLog(path, check: check) }
         do throws(StoreError) {
             // SQLite would write the log into whatever file has the name now.
-            try requireOwn(check, path)
-            try settle(path, settings)
+            try requireOwn(check, path: path)
+            try settle(path, settings: settings)
         } catch  where settings.isReadOnly {
             // A reader that may not write leaves an empty log, which is harmless.
         }
@@ -86,8 +86,8 @@ enum SQLiteSettling {
     /// the caller shares the store's lock.
     ///
     /// Does nothing while another connection writes: its process is going to move the log.
-    private static func moveBesideOthers(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
-        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+    private static func moveBesideOthers(_ path: String, settings: SQLiteSettings) throws(StoreError) {
+        let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         defer { try? connection.close() }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         guard try !connection.checkpoint(patience: .zero) else { return }
@@ -99,18 +99,18 @@ enum SQLiteSettling {
     /// A file that cannot be removed does no harm: an empty log says nothing.
     static func removeEmptyLog(_ path: String, under fileLock: SQLiteFileLock) {
         guard fileLock.keepsOthersOut, !needsRecovery(path) else { return }
-        removeCompanions(path, ["-wal", "-shm"])
+        removeCompanions(path, suffixes: ["-wal", "-shm"])
         withExtendedLifetime(fileLock) {}
     }
 
     /// Removes the index of a log if it is not in use; the next user makes it anew.
     static func removeIndex(_ path: String) {
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path) else { return }
-        removeCompanions(path, ["-shm"])
+        removeCompanions(path, suffixes: ["-shm"])
         withExtendedLifetime(fileLock) {}
     }
 
-    private static func removeCompanions(_ path: String, _ suffixes: [String]) {
+    private static func removeCompanions(_ path: String, suffixes: [String]) {
         let type = SQLiteStoreType()
         guard (try? StoreFile.requireOwnCompanions(ofStoreAt: path, type: type, suffixes: suffixes)) != nil else {
             return
@@ -120,7 +120,7 @@ enum SQLiteSettling {
 
     /// Removes a log that holds nothing but what the database holds too; the caller holds the
     /// store's lock exclusively.
-    private static func removeMovedLog(_ path: String, _ check: FileHandleCheck) {
+    private static func removeMovedLog(_ path: String, check: FileHandleCheck) {
         // What keeps a reader from it leaves a log that the next writer moves.
         guard let fileLock = (try? SQLiteFileLock.keepingOthersOut(of: path)) ?? nil, !hasJournal(path),
             (try? check.verify()) != nil, let log = try? WriteAheadLog.open(ofStoreAt: path),
@@ -128,7 +128,7 @@ enum SQLiteSettling {
             // What was moved may not be on the disk yet.
             (try? StoreFile.syncFile(at: path)) != nil
         else { return }
-        removeCompanions(path, ["-wal", "-shm"])
+        removeCompanions(path, suffixes: ["-wal", "-shm"])
         withExtendedLifetime(fileLock) {}
     }
 
@@ -136,7 +136,7 @@ enum SQLiteSettling {
         (try? StoreFile.byteCount(at: path + "-journal")).map { $0 > 0 } ?? false
     }
 
-    private static func requireOwn(_ check: FileHandleCheck, _ path: String) throws(StoreError) {
+    private static func requireOwn(_ check: FileHandleCheck, path: String) throws(StoreError) {
         do throws(StoreError) {
             try check.verify()
         } catch  where needsRecovery(path) {
@@ -152,14 +152,14 @@ enum SQLiteSettling {
     ///
     /// A connection that is not Roost's can keep SQLite from it; the log then stays for the next
     /// opener.
-    static func settle(_ path: String, _ settings: SQLiteSettings) throws(StoreError) {
-        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+    static func settle(_ path: String, settings: SQLiteSettings) throws(StoreError) {
+        let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         var closed = false
         defer { if !closed { try? connection.close() } }
         _ = try connection.integer("SELECT 1 FROM sqlite_schema LIMIT 1")
         let isComplete = try connection.checkpoint(patience: .zero)
         // Closing the last connection removes the files; with the log moved and empty there is nothing it could lose.
-        if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false) }
+        if isComplete { try connection.set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, isOn: false) }
         try connection.close()
         closed = true
     }

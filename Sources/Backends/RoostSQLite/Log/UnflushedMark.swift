@@ -15,22 +15,22 @@ enum UnflushedMark {
 
     /// Makes the table, unless it is there, with a commit that is flushed whatever the connection's
     /// settings say.
-    static func set(_ connection: SQLiteConnection, _ settings: SQLiteSettings) throws(StoreError) {
+    static func set(_ connection: SQLiteConnection, settings: SQLiteSettings) throws(StoreError) {
         try connection.execute("PRAGMA synchronous = FULL")
-        try commit(declaration, whereSet: false, connection)
+        try commit(declaration, whereSet: false, connection: connection)
         try connection.execute("PRAGMA synchronous = \(settings.synchronous.rawValue.uppercased())")
     }
 
     /// Drops the table if it is there.
     static func remove(_ connection: SQLiteConnection) throws(StoreError) {
         try connection.allow(.dropping)
-        try commit("DROP TABLE \(table)", whereSet: true, connection)
+        try commit("DROP TABLE \(table)", whereSet: true, connection: connection)
         try connection.allow(.writing)
     }
 
     /// Makes a change, unless another writer has made it since the catalog was read.
     private static func commit(
-        _ change: String, whereSet isExpected: Bool, _ connection: SQLiteConnection
+        _ change: String, whereSet isExpected: Bool, connection: SQLiteConnection
     ) throws(StoreError) {
         try connection.run("BEGIN IMMEDIATE")
         do throws(StoreError) {

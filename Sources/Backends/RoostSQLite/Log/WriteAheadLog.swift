@@ -81,8 +81,8 @@ struct WriteAheadLog: ~Copyable {
         /// The checksum that the frame must have after one with the checksum `seed`.
         func computedChecksum(after seed: LogChecksum, isBigEndian: Bool) -> LogChecksum {
             var checksum = seed
-            checksum.add(bytes, 0..<8, isBigEndian: isBigEndian)
-            checksum.add(bytes, WriteAheadLog.frameHeaderByteCount..<bytes.count, isBigEndian: isBigEndian)
+            checksum.add(bytes, range: 0..<8, isBigEndian: isBigEndian)
+            checksum.add(bytes, range: WriteAheadLog.frameHeaderByteCount..<bytes.count, isBigEndian: isBigEndian)
             return checksum
         }
 
@@ -96,7 +96,7 @@ struct WriteAheadLog: ~Copyable {
         }
     }
 
-    private func frame(at offset: Int, _ pageByteCount: Int) throws(StoreError) -> Frame? {
+    private func frame(at offset: Int, pageByteCount: Int) throws(StoreError) -> Frame? {
         let byteCount = Self.frameHeaderByteCount + pageByteCount
         guard offset <= file.byteCount - byteCount else { return nil }
         let bytes = try file.bytes(at: offset, count: byteCount)
@@ -119,7 +119,7 @@ struct WriteAheadLog: ~Copyable {
         else { return nil }
         let isBigEndian = bytes[3] & 1 == 1
         let checksum = LogChecksum(bytes, at: 24)
-        guard LogChecksum(of: bytes, 0..<24, isBigEndian: isBigEndian) == checksum else { return nil }
+        guard LogChecksum(of: bytes, range: 0..<24, isBigEndian: isBigEndian) == checksum else { return nil }
         return Header(
             isBigEndian: isBigEndian, pageByteCount: pageByteCount, salts: Array(bytes[16..<24]), checksum: checksum)
     }
@@ -137,16 +137,17 @@ struct WriteAheadLog: ~Copyable {
             StoreFile.read(prefix: SQLiteHeader.byteCount, of: storePath).flatMap { SQLiteHeader($0)?.pageByteCount }
         ]
         for size in Set((sizes + [Self.pageByteCount(header)]).compactMap(\.self)) {
-            for isBigEndian in [false, true] where try hasFrames(header, size, isBigEndian: isBigEndian) { return true }
+            for isBigEndian in [false, true] where try hasFrames(header, pageByteCount: size, isBigEndian: isBigEndian)
+            { return true }
         }
         return false
     }
 
-    private func hasFrames(_ header: [UInt8], _ pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
+    private func hasFrames(_ header: [UInt8], pageByteCount: Int, isBigEndian: Bool) throws(StoreError) -> Bool {
         var offset = Header.byteCount
         // The damage can be in what the header says, or in its checksum.
-        var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, 0..<24, isBigEndian: isBigEndian)]
-        while let frame = try frame(at: offset, pageByteCount) {
+        var seeds = [LogChecksum(header, at: 24), LogChecksum(of: header, range: 0..<24, isBigEndian: isBigEndian)]
+        while let frame = try frame(at: offset, pageByteCount: pageByteCount) {
             for seed in seeds
             where frame.page > 0 && frame.computedChecksum(after: seed, isBigEndian: isBigEndian) == frame.checksum {
                 return true
@@ -168,10 +169,10 @@ struct WriteAheadLog: ~Copyable {
         }
         content.committedByteCount = Header.byteCount
         var (offset, seed) = (Header.byteCount, header.checksum)
-        while let frame = try frame(at: offset, header.pageByteCount) {
+        while let frame = try frame(at: offset, pageByteCount: header.pageByteCount) {
             let computed = frame.computedChecksum(after: seed, isBigEndian: header.isBigEndian)
             guard frame.salts == header.salts[...], frame.page > 0, frame.checksum == computed else {
-                if try isFollowedByLaterTransaction(frame, at: offset, computed, header) {
+                if try isFollowedByLaterTransaction(frame, at: offset, computed: computed, header: header) {
                     content.ending = .damaged(offset)
                 } else if frame.salts == header.salts[...] {
                     content.ending = .unfinished
@@ -190,14 +191,14 @@ struct WriteAheadLog: ~Copyable {
             }
         }
         if content.ending == .clean {
-            let isCut = try isFrameCut(at: offset, header)
+            let isCut = try isFrameCut(at: offset, header: header)
             if isCut || offset > content.committedByteCount { content.ending = .unfinished }
         }
         return content
     }
 
     /// Whether the file ends within a frame of this log.
-    private func isFrameCut(at offset: Int, _ header: Header) throws(StoreError) -> Bool {
+    private func isFrameCut(at offset: Int, header: Header) throws(StoreError) -> Bool {
         guard file.byteCount < offset + Self.frameHeaderByteCount + header.pageByteCount else { return false }
         let bytes = try file.bytes(at: offset, count: 16)
         // What an earlier log left there has other salts.
@@ -220,7 +221,7 @@ struct WriteAheadLog: ~Copyable {
     /// - Returns: Whether such a frame follows.
     /// - Throws: What reading the log reports.
     private func isFollowedByLaterTransaction(
-        _ first: Frame, at start: Int, _ computed: LogChecksum, _ header: Header
+        _ first: Frame, at start: Int, computed: LogChecksum, header: Header
     ) throws(StoreError) -> Bool {
         var (previous, offset) = (first, start)
         var seeds = [
@@ -230,7 +231,7 @@ struct WriteAheadLog: ~Copyable {
         ]
         while true {
             offset += first.bytes.count
-            guard let frame = try frame(at: offset, header.pageByteCount) else { return false }
+            guard let frame = try frame(at: offset, pageByteCount: header.pageByteCount) else { return false }
             var isMatching = false
             if frame.page > 0, frame.salts == header.salts[...] {
                 for seed in seeds
@@ -269,7 +270,7 @@ struct WriteAheadLog: ~Copyable {
         // From the end: only the last version of a page must be in the file.
         while offset > Header.byteCount {
             offset -= frameByteCount
-            guard let frame = try frame(at: offset, header.pageByteCount) else { return false }
+            guard let frame = try frame(at: offset, pageByteCount: header.pageByteCount) else { return false }
             let page = frame.page - 1
             guard isSeen.indices.contains(page), !isSeen[page] else { continue }
             isSeen[page] = true

@@ -49,7 +49,7 @@ enum SQLiteCompanionFormat {
 
     /// Whether these are the first bytes of a log, perhaps with a damaged header.
     private static func isLog(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= 8 && (logMagics.contains(word(bytes, 0)) || word(bytes, 4) == logFormat)
+        bytes.count >= 8 && (logMagics.contains(word(bytes, offset: 0)) || word(bytes, offset: 4) == logFormat)
     }
 
     /// Whether an index can have this length.
@@ -71,7 +71,7 @@ enum SQLiteCompanionFormat {
     }
 
     /// Four bytes as a big-endian number; 0 where there are fewer.
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> UInt32 {
+    private static func word(_ bytes: [UInt8], offset: Int) -> UInt32 {
         guard bytes.count >= offset + 4 else { return 0 }
         return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }

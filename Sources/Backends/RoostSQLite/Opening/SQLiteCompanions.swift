@@ -25,24 +25,24 @@ enum SQLiteCompanions {
     /// - Returns: The log; nil if it is missing or empty.
     /// - Throws: `corrupted`; what is wrong with the store that both together are.
     static func requireOwnLog(
-        besideStoreAt path: String, _ settings: SQLiteSettings
-    ) throws(StoreError) -> LeftoverLog? { try ownLog(besideStoreAt: path, settings, isRead: true) }
+        besideStoreAt path: String, settings: SQLiteSettings
+    ) throws(StoreError) -> LeftoverLog? { try ownLog(besideStoreAt: path, settings: settings, isRead: true) }
 
     private static func ownLog(
-        besideStoreAt path: String, _ settings: SQLiteSettings, isRead: Bool
+        besideStoreAt path: String, settings: SQLiteSettings, isRead: Bool
     ) throws(StoreError) -> LeftoverLog? {
-        guard let leftover = try LeftoverLog(ofStoreAt: path, settings) else { return nil }
+        guard let leftover = try LeftoverLog(ofStoreAt: path, settings: settings) else { return nil }
         guard try StoreFile.isEmpty(path + "-journal") else {
             throw StoreError(
                 .corrupted,
                 "'\(path)-wal' and '\(path)-journal' are both there, and SQLite leaves only one of them: the other belongs to another database. Move that one away."
             )
         }
-        let connection = try SQLiteDatabase.connect(path, settings, .unlocked)
+        let connection = try SQLiteDatabase.connect(path, settings: settings, access: .unlocked)
         defer { try? connection.close() }
         let (uuid, isUnflushed) = try identity(connection)
         if isRead { try leftover.requireSound(isUnflushed: isUnflushed) }
-        try leftover.requireBelonging(to: connection, uuid)
+        try leftover.requireBelonging(to: connection, uuid: uuid)
         return leftover
     }
 
@@ -51,10 +51,12 @@ enum SQLiteCompanions {
     /// Passes if the store is damaged without its log too, because the owner of the log cannot be
     /// known.
     ///
-    /// - Throws: As ``requireOwnLog(besideStoreAt:_:)``.
-    static func requireOwnLogToRemove(besideStoreAt path: String, _ settings: SQLiteSettings) throws(StoreError) {
-        do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings, isRead: false) } catch {
-            guard let alone = try? SQLiteDatabase.connect(path, settings, .immutable(nil)) else { return }
+    /// - Throws: As ``requireOwnLog(besideStoreAt:settings:)``.
+    static func requireOwnLogToRemove(besideStoreAt path: String, settings: SQLiteSettings) throws(StoreError) {
+        do throws(StoreError) { _ = try ownLog(besideStoreAt: path, settings: settings, isRead: false) } catch {
+            guard let alone = try? SQLiteDatabase.connect(path, settings: settings, access: .immutable(nil)) else {
+                return
+            }
             defer { try? alone.close() }
             guard (try? identity(alone)) != nil else { return }
             throw error
@@ -110,33 +112,34 @@ struct RollbackJournal {
             return false
         }
         let pageSize = pageSize(store)
-        let (pageCount, sectorSize) = (word(header, 16), word(header, 20))
-        guard word(header, 24) == pageSize, sectorSize >= headerByteCount else { return false }
+        let (pageCount, sectorSize) = (word(header, offset: 16), word(header, offset: 20))
+        guard word(header, offset: 24) == pageSize, sectorSize >= headerByteCount else { return false }
         // The first page as it was before the transaction; it is not in the journal where the transaction did not come to it.
         var before = store
         var offset = sectorSize
         while offset <= journal.byteCount - recordByteCount - pageSize {
             let record = try journal.bytes(at: offset, count: 4 + SQLiteHeader.byteCount)
-            guard record.count == 4 + SQLiteHeader.byteCount, word(record, 0) != 0 else { break }
-            if word(record, 0) == 1 {
+            guard record.count == 4 + SQLiteHeader.byteCount, word(record, offset: 0) != 0 else { break }
+            if word(record, offset: 0) == 1 {
                 before = Array(record.dropFirst(4))
                 break
             }
             offset += recordByteCount + pageSize
         }
-        let (counter, current) = (word(before, 24), word(store, 24))
+        let (counter, current) = (word(before, offset: 24), word(store, offset: 24))
         // Old versions of SQLite do not write the length. Then the second counter differs.
-        let isLengthKnown = counter == word(before, 92)
+        let isLengthKnown = counter == word(before, offset: 92)
         return SQLiteHeader(before)?.isStore == true && self.pageSize(before) == pageSize
-            && (counter == current || counter + 1 == current) && (!isLengthKnown || word(before, 28) == pageCount)
+            && (counter == current || counter + 1 == current)
+            && (!isLengthKnown || word(before, offset: 28) == pageCount)
     }
 
     private static func pageSize(_ header: [UInt8]) -> Int {
-        let size = word(header, 14) & 0xFFFF
+        let size = word(header, offset: 14) & 0xFFFF
         return size == 1 ? 65536 : size
     }
 
-    private static func word(_ bytes: [UInt8], _ offset: Int) -> Int {
+    private static func word(_ bytes: [UInt8], offset: Int) -> Int {
         guard bytes.count >= offset + 4 else { return 0 }
         return bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
     }

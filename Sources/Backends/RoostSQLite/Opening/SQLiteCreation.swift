@@ -7,14 +7,14 @@ enum SQLiteCreation {
     /// Makes the tables of a store in an empty file without waiting for the disk, and leaves
     /// nothing beside it.
     static func writeEmptyStore(
-        at path: String, _ model: ManagedObjectModel, _ options: StoreOptions
+        at path: String, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) {
         let settings = try SQLiteSettings(options)
         try options.historyRetention?.requireValid()
         let schema = try SQLSchema(
             model, dialect: SQLiteDialect(),
             formatVersion: options.tracksHistory == true ? SQLSchema.featureVersion : SQLSchema.formatVersion)
-        let connection = try SQLiteDatabase.connect(path, settings, .readWrite)
+        let connection = try SQLiteDatabase.connect(path, settings: settings, access: .readWrite)
         do throws(StoreError) {
             let pageSize = settings.pageSizeBytes ?? 4096
             try fill(connection, pageSizeBytes: pageSize, formatVersion: schema.formatVersion) {
@@ -28,7 +28,7 @@ enum SQLiteCreation {
         }
         try connection.close()
         // What the fill wrote went through the log; this moves it and removes the log.
-        try SQLiteSettling.settle(path, settings)
+        try SQLiteSettling.settle(path, settings: settings)
         guard !SQLiteSettling.needsRecovery(path) else {
             throw StoreError(.busy, "The new store '\(path)' is being opened by another program.")
         }

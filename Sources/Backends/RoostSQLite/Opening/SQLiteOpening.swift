@@ -8,7 +8,7 @@ struct SQLiteOpening {
     private let options: StoreOptions
     private let settings: SQLiteSettings
 
-    init(_ path: String, _ options: StoreOptions) throws(StoreError) {
+    init(_ path: String, options: StoreOptions) throws(StoreError) {
         self.path = path
         self.options = options
         settings = try SQLiteSettings(options)
@@ -46,7 +46,7 @@ struct SQLiteOpening {
                 if SQLiteSettling.needsRecovery(path) {
                     SQLiteSettling.removeIndex(path)
                 } else {
-                    try? SQLiteSettling.afterLastUse(path, settings, lock, check)
+                    try? SQLiteSettling.afterLastUse(path, settings: settings, lock: lock, check: check)
                 }
                 throw error
             }
@@ -121,7 +121,7 @@ struct SQLiteOpening {
         if fileLock != nil { isImmutable = true }
         if isImmutable { lock?.readFileAlone() }
         let unchanged = isLinked ? check : nil
-        let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings) : nil
+        let leftover = isRecovering ? try SQLiteCompanions.requireOwnLog(besideStoreAt: path, settings: settings) : nil
         // A commit of a process that was killed before it flushed the log counts from now on, and others build on it.
         if leftover != nil { try StoreFile.syncFile(at: path + "-wal") }
         let connection: SQLiteConnection
@@ -129,19 +129,24 @@ struct SQLiteOpening {
         var schema: SQLSchema
         do throws(StoreError) {
             connection = try SQLiteDatabase.connect(
-                path, settings, isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
+                path, settings: settings,
+                access: isImmutable ? .immutable(check) : (settings.isReadOnly ? .readOnly : .readWrite),
                 unchanged: unchanged)
             do throws(StoreError) {
                 (uuid, schema, isUnflushed) = try inspect(connection)
                 if isRecovering { try SQLiteSettling.requireSound(connection) }
-                if soundness == nil, !isImmutable { try requireSoundLog(connection, uuid, isUnflushed) }
+                if soundness == nil, !isImmutable {
+                    try requireSoundLog(connection, uuid: uuid, isUnflushed: isUnflushed)
+                }
                 if !settings.isReadOnly, try connection.text("PRAGMA journal_mode = WAL") != "wal" {
                     throw StoreError(
                         .busy, "'\(path)' has no write-ahead log, and somebody else reads it; try again later.")
                 }
                 if !isImmutable { try connection.verifyLog() }
-                if !settings.isReadOnly { try mark(connection, isUnflushed, lock, hasLog: leftover != nil) }
-                schema = try applyHistoryOptions(schema, connection, lock)
+                if !settings.isReadOnly {
+                    try mark(connection, isUnflushed: isUnflushed, lock: lock, hasLog: leftover != nil)
+                }
+                schema = try applyHistoryOptions(schema, connection: connection, lock: lock)
             } catch {
                 try? connection.close()
                 throw error
@@ -188,14 +193,14 @@ struct SQLiteOpening {
     ///
     /// A writer may be at work meanwhile, so a log that seems damaged is read again.
     private func requireSoundLog(
-        _ connection: SQLiteConnection, _ uuid: StoreUUID, _ isUnflushed: Bool
+        _ connection: SQLiteConnection, uuid: StoreUUID, isUnflushed: Bool
     ) throws(StoreError) {
         var patience = Patience(seconds: 0.5)
         while true {
             do throws(StoreError) {
-                guard let log = try LeftoverLog(ofStoreAt: path, settings) else { return }
+                guard let log = try LeftoverLog(ofStoreAt: path, settings: settings) else { return }
                 try log.requireSound(isUnflushed: isUnflushed)
-                return try log.requireBelonging(to: connection, uuid)
+                return try log.requireBelonging(to: connection, uuid: uuid)
             } catch {
                 guard error.code == .corrupted, patience.wait() else { throw error }
             }
@@ -207,7 +212,7 @@ struct SQLiteOpening {
     /// To turn it on or off, the store must not be open elsewhere: other openers would not
     /// notice the change.
     private func applyHistoryOptions(
-        _ schema: SQLSchema, _ connection: SQLiteConnection, _ lock: StoreLock?
+        _ schema: SQLSchema, connection: SQLiteConnection, lock: StoreLock?
     ) throws(StoreError) -> SQLSchema {
         guard options.tracksHistory != nil || options.historyRetention != nil else { return schema }
         let current = try SQLHistorySwitch.settings(schema, storeName: path, on: connection)
@@ -242,11 +247,11 @@ struct SQLiteOpening {
 
     /// Brings the mark of stores whose writers do not flush each commit up to date.
     private func mark(
-        _ connection: SQLiteConnection, _ isUnflushed: Bool, _ lock: StoreLock?, hasLog: Bool
+        _ connection: SQLiteConnection, isUnflushed: Bool, lock: StoreLock?, hasLog: Bool
     ) throws(StoreError) {
         guard !settings.isUnpublished else { return }
         if settings.synchronous == .normal {
-            if !isUnflushed { try UnflushedMark.set(connection, settings) }
+            if !isUnflushed { try UnflushedMark.set(connection, settings: settings) }
         } else if isUnflushed, !hasLog, (try? lock?.change(to: .exclusive, timeoutSeconds: 0)) != nil {
             try UnflushedMark.remove(connection)
         }

@@ -15,7 +15,7 @@ package struct JSONMembers {
         if let number { members.append(JSONMember(key, .number("\(number)"))) }
     }
 
-    mutating func add(_ key: String, _ value: Bool, default standard: Bool) {
+    mutating func add(_ key: String, value: Bool, default standard: Bool) {
         if value != standard { members.append(JSONMember(key, .bool(value))) }
     }
 

@@ -34,7 +34,7 @@ package final class JSONProblems {
 }
 
 extension JSONProblems {
-    /// Adds that a number is of the right kind and too large or too small.
+    /// Adds that a number of the right kind is too large or too small.
     package func addOutOfRange(_ node: JSONNode, expected: String, path: String) {
         add("\(expected) is expected, and this number is out of range.", path: path, at: node.byteOffset)
     }
@@ -73,7 +73,7 @@ package struct JSONObjectReader {
         self.members = members
     }
 
-    /// The members of an object of any keys; reports and gives none when it is not an object.
+    /// Returns the members of an object; reports any other node and returns none.
     package static func members(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONMember] {
         guard case .object(let members) = node.content else {
             problems.addMismatch(node, expected: "an object", path: path)
@@ -82,7 +82,7 @@ package struct JSONObjectReader {
         return members
     }
 
-    /// The path of a key below a path: `path.key`; of a very long key the beginning and the end.
+    /// Returns the path of a key below a path, `path.key`; cuts a very long key in its middle.
     package static func join(_ path: String, with key: String) -> String {
         let key = MessageText.bounded(key)
         return path.isEmpty ? key : path + "." + key
@@ -106,7 +106,7 @@ package struct JSONObjectReader {
         return Self.items(of: node, path: path(key), problems: problems)
     }
 
-    /// The items of an array; reports and gives none when it is not one.
+    /// Returns the items of an array; reports any other node and returns none.
     package static func items(of node: JSONNode, path: String, problems: JSONProblems) -> [JSONNode] {
         guard case .array(let nodes) = node.content else {
             problems.addMismatch(node, expected: "an array", path: path)
@@ -121,7 +121,7 @@ package struct JSONObjectReader {
         return Self.string(node, path: path(key), problems: problems)
     }
 
-    /// The text of a node; reports and gives nil when it is none.
+    /// Returns the text of a node; reports any other node and returns nil.
     package static func string(_ node: JSONNode, path: String, problems: JSONProblems) -> String? {
         guard case .string(let text) = node.content else {
             problems.addMismatch(node, expected: "a string", path: path)
@@ -187,7 +187,7 @@ package struct JSONObjectReader {
         return value
     }
 
-    /// Text that must be there; reports and gives an empty one when it is absent from an object.
+    /// Returns a mandatory text; reports a missing one and returns an empty text.
     package func required(_ key: String, at node: JSONNode) -> String {
         if members[key] == nil, case .object = node.content {
             problems.add("'\(key)' is missing.", path: path, at: node.byteOffset)

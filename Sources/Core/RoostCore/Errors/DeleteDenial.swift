@@ -48,7 +48,7 @@ public struct DeleteDenial: Sendable, Hashable {
         let reason =
             switch first.reason {
             case .rule:
-                "its '\(first.relationship.name)' leads to \(first.remaining), and the delete rule of '\(first.relationship)' is deny; delete that too, or take it out of the relationship."
+                "its '\(first.relationship.name)' refers to \(first.remaining), and the delete rule of '\(first.relationship)' is deny; delete that too, or take it out of the relationship."
             case .mandatory:
                 "\(first.remaining) refers to it by '\(first.relationship)', which is mandatory; delete that too, or give it another one."
             case .referenced:

@@ -26,8 +26,7 @@ package enum MessageText {
         return String(decoding: short, as: UTF8.self)
     }
 
-    /// Appends bytes of a text; of more than `most` the first ones, what was left out, and the last
-    /// ones.
+    /// Appends the bytes of a text; of more than `most`, cuts out the middle and states its length.
     private static func append(
         _ text: some BidirectionalCollection<UInt8>, to bytes: inout [UInt8], first: Int, last: Int, most: Int
     ) {

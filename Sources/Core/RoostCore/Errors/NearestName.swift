@@ -22,7 +22,7 @@ package func listed(_ names: [String]) -> String {
     return "\(names.prefix(limit).joined(separator: ", ")) and \(names.count - limit) more"
 }
 
-/// The number of insertions, deletions, replacements and exchanges of neighbours that turn `left`
+/// The number of insertions, deletions, replacements and exchanges of neighbors that turn `left`
 /// into `right`.
 private func editDistance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))

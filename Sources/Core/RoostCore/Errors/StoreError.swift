@@ -261,7 +261,7 @@ extension StoreError.Code {
     public static let unsupported = Self("unsupported")
     /// The finished destination does not hold what was read from the source.
     ///
-    /// Nothing of it is to be used; a destination that the conversion made was discarded.
+    /// Do not use it; a destination that the conversion created was discarded.
     public static let verificationFailed = Self("verificationFailed")
     /// An object could not become one of the new model: a mandatory property has no value, a value
     /// does not fit, or a policy failed.

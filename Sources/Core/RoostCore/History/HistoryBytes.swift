@@ -77,7 +77,7 @@ struct HistoryBytesReader: Sendable {
     }
 
     /// A number that indexes a collection.
-    mutating func index(below count: Int, _ what: String) throws(StoreError) -> Int {
+    mutating func index(below count: Int, what: String) throws(StoreError) -> Int {
         guard let index = Int(exactly: try number()), index < count else {
             throw Self.damaged("it names \(what) that the model lacks")
         }

@@ -11,14 +11,16 @@ extension HistoryEntries {
         _ model: ManagedObjectModel, at generation: Generation
     ) throws(StoreError) -> [StoreFinding] {
         do throws(StoreError) {
-            return try examine(model, generation).map { [StoreFinding(.warning, message: $0, kind: "history")] } ?? []
+            return try examine(model, generation: generation).map {
+                [StoreFinding(.warning, message: $0, kind: "history")]
+            } ?? []
         } catch  where error.code == .corrupted {
             return [StoreFinding(.damage, message: error.message, kind: "history")]
         }
     }
 
     /// Returns a sentence about something that is allowed and may surprise.
-    private func examine(_ model: ManagedObjectModel, _ generation: Generation) throws(StoreError) -> String? {
+    private func examine(_ model: ManagedObjectModel, generation: Generation) throws(StoreError) -> String? {
         guard let bytes = try historySettings() else {
             if try historyPlace(from: HistoryPlace(0)) != nil {
                 throw HistoryBytesReader.damaged("there are transactions, and no history is recorded")
@@ -42,7 +44,7 @@ extension HistoryEntries {
                 throw HistoryBytesReader.damaged("its settings name another first transaction")
             }
             time = header.time
-            try examineChanges(part, model)
+            try examineChanges(part, model: model)
             var laterByteCount: UInt64 = 0
             for number in 1..<max(1, header.partCount) {
                 let place = HistoryPlace(position, part: number)
@@ -50,7 +52,7 @@ extension HistoryEntries {
                     throw HistoryBytesReader.damaged("a part of a transaction is missing")
                 }
                 laterByteCount += UInt64(bytes.count)
-                try examineChanges(try HistoryPart(bytes, at: place), model)
+                try examineChanges(try HistoryPart(bytes, at: place), model: model)
             }
             guard laterByteCount == header.laterByteCount else {
                 throw HistoryBytesReader.damaged("the sizes of its transactions do not add up")
@@ -63,7 +65,7 @@ extension HistoryEntries {
             "The last commits are not in the history: a program made them that does not know histories. The next commit begins the history anew."
     }
 
-    private func examineChanges(_ part: HistoryPart, _ model: ManagedObjectModel) throws(StoreError) {
+    private func examineChanges(_ part: HistoryPart, model: ManagedObjectModel) throws(StoreError) {
         var decoder = HistoryDecoder(model: model, changes: part.changes)
         try decoder.decode { _, _ in
         } links: { _, _ in

@@ -55,7 +55,7 @@ struct HistoryHeader: Sendable {
     }
 
     init(_ reader: inout HistoryBytesReader) throws(StoreError) {
-        kind = Self.kinds[try reader.index(below: Self.kinds.count, "an operation")]
+        kind = Self.kinds[try reader.index(below: Self.kinds.count, what: "an operation")]
         time = try reader.signed()
         author = try reader.text()
         contextName = try reader.text()
@@ -70,7 +70,7 @@ struct HistoryHeader: Sendable {
 
 /// One part of a transaction: a checksum, its place, in the first part the header, then changes.
 ///
-/// FORMAT.md beside this file draws it.
+/// HISTORY-FORMAT.md describes it.
 struct HistoryPart {
     /// The bytes of changes after which a part ends.
     static let capacityByteCount = 1 << 16
@@ -85,7 +85,7 @@ struct HistoryPart {
     private let changesOffset: Int
 
     /// Returns the bytes of a part.
-    static func bytes(_ place: HistoryPlace, _ header: HistoryHeader?, changes: [UInt8]) -> [UInt8] {
+    static func bytes(_ place: HistoryPlace, header: HistoryHeader?, changes: [UInt8]) -> [UInt8] {
         var content = HistoryBytes()
         content.append(number: place.position)
         content.append(number: UInt64(place.part))

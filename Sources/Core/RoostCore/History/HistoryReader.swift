@@ -80,7 +80,7 @@ package struct HistoryReader {
         guard token.storeUUID == storeUUID else {
             throw StoreError(
                 .invalidRequest,
-                "The history token is one of the store \(token.storeUUID), and this store is \(storeUUID).")
+                "The history token belongs to the store \(token.storeUUID), and this store is \(storeUUID).")
         }
         guard token.position >= settings.start, token.position <= generation.number else { throw .historyExpired }
         guard try !hasGap() else { throw .historyExpired }
@@ -179,7 +179,8 @@ final class StoredHistoryCursor: HistoryCursor {
                 let isComplete = number &+ 1 == header.partCount
                 current = isComplete ? nil : (first, header, number &+ 1)
                 let token = HistoryToken(storeUUID: storeUUID, position: position, mark: first.mark)
-                let transaction = try transaction(part, header, token: isComplete ? token : before, isComplete)
+                let transaction = try transaction(
+                    part, header: header, token: isComplete ? token : before, isComplete: isComplete)
                 if isComplete { before = token }
                 if let transaction { return transaction }
                 continue
@@ -202,7 +203,7 @@ final class StoredHistoryCursor: HistoryCursor {
 
     /// Reads the changes of a part; nil if the request selects none of them.
     private func transaction(
-        _ part: HistoryPart, _ header: HistoryHeader, token: HistoryToken, _ isComplete: Bool
+        _ part: HistoryPart, header: HistoryHeader, token: HistoryToken, isComplete: Bool
     ) throws(StoreError) -> HistoryTransaction? {
         var transaction = HistoryTransaction(
             token: token, date: HistoryClock.date(header.time), author: header.author,
@@ -214,7 +215,7 @@ final class StoredHistoryCursor: HistoryCursor {
             else { return }
             transaction.changes.append(change)
         } links: { (change, relationship) in
-            guard matches(change, relationship) else { return }
+            guard matches(change, relationship: relationship) else { return }
             transaction.linkChanges.append(change)
         }
         let isSelected = entities == nil && request.object == nil
@@ -225,7 +226,7 @@ final class StoredHistoryCursor: HistoryCursor {
         return transaction
     }
 
-    private func matches(_ change: HistoryLinkChange, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+    private func matches(_ change: HistoryLinkChange, relationship: ManagedObjectModel.Relationship) -> Bool {
         func isOfHierarchy(_ entity: Int) -> Bool {
             entities.map { $0.contains { model.entities[$0].root == model.entities[entity].root } } ?? true
         }
@@ -257,17 +258,17 @@ struct HistoryDecoder {
             }
             switch tag {
             case .insert, .update, .delete:
-                let number = try changes.index(below: model.entities.count, "an entity")
-                try decodeObjects(tag, model.entities[number], objects)
+                let number = try changes.index(below: model.entities.count, what: "an entity")
+                try decodeObjects(tag, entity: model.entities[number], objects)
             case .addedLink, .removedLink:
-                let number = try changes.index(below: model.relationships.count, "a relationship")
-                try decodeLinks(isAdded: tag == .addedLink, model.relationships[number], links)
+                let number = try changes.index(below: model.relationships.count, what: "a relationship")
+                try decodeLinks(isAdded: tag == .addedLink, relationship: model.relationships[number], links)
             }
         }
     }
 
     private mutating func decodeObjects(
-        _ tag: HistoryRecorder.Tag, _ entity: ManagedObjectModel.Entity, _ body: (HistoryChange, Int) -> Void
+        _ tag: HistoryRecorder.Tag, entity: ManagedObjectModel.Entity, _ body: (HistoryChange, Int) -> Void
     ) throws(StoreError) {
         var key: Int64 = 0
         while true {
@@ -284,7 +285,7 @@ struct HistoryDecoder {
                     entity.number)
             case .delete:
                 let count = try changes.number()
-                let values = count == 0 ? [:] : try preservedValues(try changes.take(count), key, entity)
+                let values = count == 0 ? [:] : try preservedValues(try changes.take(count), key: key, entity: entity)
                 body(
                     HistoryChange(id: id, kind: .delete, changedProperties: [], preservedValues: values),
                     entity.number)
@@ -318,7 +319,7 @@ struct HistoryDecoder {
     }
 
     private func preservedValues(
-        _ bytes: [UInt8], _ key: Int64, _ entity: ManagedObjectModel.Entity
+        _ bytes: [UInt8], key: Int64, entity: ManagedObjectModel.Entity
     ) throws(StoreError) -> [String: Value] {
         var batch = RecordBatch(model: model)
         do throws(StoreError) {
@@ -333,7 +334,7 @@ struct HistoryDecoder {
     }
 
     private mutating func decodeLinks(
-        isAdded: Bool, _ relationship: ManagedObjectModel.Relationship,
+        isAdded: Bool, relationship: ManagedObjectModel.Relationship,
         _ body: (HistoryLinkChange, ManagedObjectModel.Relationship) -> Void
     ) throws(StoreError) {
         let (sourceName, targetName) = (

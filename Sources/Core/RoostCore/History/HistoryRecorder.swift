@@ -56,14 +56,14 @@ package struct HistoryRecorder: Sendable {
 
     /// Records a new object.
     package mutating func insert(_ key: Int64, entity: Int) {
-        begin(.insert, entity, key)
+        begin(.insert, entity: entity, key: key)
     }
 
     /// Records the new values of an object.
     package mutating func update(_ old: RecordReader, to new: RecordReader) {
         let entity = new.entityNumber
-        begin(.update, entity, new.key)
-        plan(entity).fields.appendDifferences(old, new, to: &changes)
+        begin(.update, entity: entity, key: new.key)
+        plan(entity).fields.appendDifferences(old, right: new, to: &changes)
     }
 
     /// Records a deleted object, with the values that its model marks.
@@ -71,7 +71,7 @@ package struct HistoryRecorder: Sendable {
     /// - Throws: `invalidValue` if the record has values that no record can have.
     package mutating func delete(_ old: RecordReader) throws(StoreError) {
         let entity = old.entityNumber
-        begin(.delete, entity, old.key)
+        begin(.delete, entity: entity, key: old.key)
         let fields = plan(entity).preserved.filter { !old.isNull($0) }
         guard !fields.isEmpty else { return changes.append(number: 0) }
         values.removeAll()
@@ -98,20 +98,20 @@ package struct HistoryRecorder: Sendable {
     /// Records a link that was added, moved or removed.
     package mutating func link(_ link: Link, of relationship: Int, isAdded: Bool) {
         let tag: Tag = isAdded ? .addedLink : .removedLink
-        begin(tag, relationship)
+        begin(tag, number: relationship)
         changes.append(number: HistoryBytes.unsigned(link.source &- last.key) &+ 1)
         changes.append(signed: link.target &- last.target)
         last = (link.source, link.target)
     }
 
-    private mutating func begin(_ tag: Tag, _ entity: Int, _ key: Int64) {
-        begin(tag, entity)
+    private mutating func begin(_ tag: Tag, entity: Int, key: Int64) {
+        begin(tag, number: entity)
         changes.append(signed: key &- last.key)
         last.key = key
     }
 
     /// Makes sure that a group is open, in a part with room.
-    private mutating func begin(_ tag: Tag, _ number: Int) {
+    private mutating func begin(_ tag: Tag, number: Int) {
         if changes.count >= HistoryPart.capacityByteCount { endPart() }
         if let group, group.tag == tag, group.number == number { return }
         endGroup()
@@ -167,7 +167,7 @@ package struct HistoryRecorder: Sendable {
         let position = try previous.next().number
         for changes in waiting {
             let place = HistoryPlace(position, part: partCount)
-            let bytes = HistoryPart.bytes(place, nil, changes: changes)
+            let bytes = HistoryPart.bytes(place, header: nil, changes: changes)
             try entries.putHistory(bytes, at: place)
             laterByteCount += UInt64(bytes.count)
             partCount += 1
@@ -217,7 +217,7 @@ package struct HistoryRecorder: Sendable {
         let header = HistoryHeader(
             kind: kind, time: time, author: author, contextName: contextName, partCount: partCount,
             laterByteCount: laterByteCount, precedingByteCount: preceding)
-        let bytes = HistoryPart.bytes(place, header, changes: first ?? [])
+        let bytes = HistoryPart.bytes(place, header: header, changes: first ?? [])
         try entries.putHistory(bytes, at: place)
         let before = kept
         if kept.firstTime == nil { kept.firstTime = time }

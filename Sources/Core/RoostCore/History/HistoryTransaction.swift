@@ -13,13 +13,17 @@ public struct HistoryTransaction: Sendable, Hashable {
     public enum Kind: String, Sendable, Codable, CaseIterable {
         /// A commit or a batch request.
         case commit
-        /// A bulk load into a store that had objects before. All new objects are listed.
+        /// A bulk load into a store that had objects before.
+        ///
+        /// All new objects are listed.
         case load
-        /// A bulk load into an empty store, or a migration. Every object may be new, so none is
-        /// listed.
+        /// A bulk load into an empty store, or a migration.
+        ///
+        /// Every object may be new, so none is listed.
         case wholeLoad
-        /// Changes of another program were accepted. Every object may have changed, so none is
-        /// listed.
+        /// Changes of another program were accepted.
+        ///
+        /// Every object may have changed, so none is listed.
         case acceptedChanges
     }
 

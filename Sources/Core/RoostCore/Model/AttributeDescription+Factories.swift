@@ -26,9 +26,9 @@ public import Foundation
 /// ])
 /// ```
 ///
-/// Everything that has no short way is a property to set: see ``Adjustable/with(_:)``.
+/// To change any other property, use ``Adjustable/with(_:)``.
 extension AttributeDescription {
-    /// Text; lengths are in characters.
+    /// Text; lengths are in Unicode code points.
     public static func string(
         _ name: String, isOptional: Bool = true, default value: String? = nil, minimumLength: Int? = nil,
         maximumLength: Int? = nil
@@ -44,7 +44,8 @@ extension AttributeDescription {
         maximum: Int16? = nil
     ) -> Self {
         integer(
-            name, .integer16, isOptional, value.map { Int64($0) }, minimum.map { Int64($0) }, maximum.map { Int64($0) })
+            name, type: .integer16, isOptional: isOptional, value: value.map { Int64($0) },
+            minimum: minimum.map { Int64($0) }, maximum: maximum.map { Int64($0) })
     }
 
     /// A whole number of 32 bits.
@@ -53,7 +54,8 @@ extension AttributeDescription {
         maximum: Int32? = nil
     ) -> Self {
         integer(
-            name, .integer32, isOptional, value.map { Int64($0) }, minimum.map { Int64($0) }, maximum.map { Int64($0) })
+            name, type: .integer32, isOptional: isOptional, value: value.map { Int64($0) },
+            minimum: minimum.map { Int64($0) }, maximum: maximum.map { Int64($0) })
     }
 
     /// A whole number of 64 bits.
@@ -61,7 +63,7 @@ extension AttributeDescription {
         _ name: String, isOptional: Bool = true, default value: Int64? = nil, minimum: Int64? = nil,
         maximum: Int64? = nil
     ) -> Self {
-        integer(name, .integer64, isOptional, value, minimum, maximum)
+        integer(name, type: .integer64, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum)
     }
 
     /// A decimal number of at most 38 digits.
@@ -69,7 +71,9 @@ extension AttributeDescription {
         _ name: String, isOptional: Bool = true, default value: Decimal? = nil, minimum: Decimal? = nil,
         maximum: Decimal? = nil
     ) -> Self {
-        limited(name, .decimal, isOptional, value, minimum, maximum) { .decimal($0) }
+        limited(name, type: .decimal, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum) {
+            .decimal($0)
+        }
     }
 
     /// A floating-point number of 64 bits.
@@ -77,7 +81,9 @@ extension AttributeDescription {
         _ name: String, isOptional: Bool = true, default value: Double? = nil, minimum: Double? = nil,
         maximum: Double? = nil
     ) -> Self {
-        limited(name, .double, isOptional, value, minimum, maximum) { .double($0) }
+        limited(name, type: .double, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum) {
+            .double($0)
+        }
     }
 
     /// A floating-point number of 32 bits.
@@ -85,7 +91,9 @@ extension AttributeDescription {
         _ name: String, isOptional: Bool = true, default value: Float? = nil, minimum: Float? = nil,
         maximum: Float? = nil
     ) -> Self {
-        limited(name, .float, isOptional, value, minimum, maximum) { .double(Double($0)) }
+        limited(name, type: .float, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum) {
+            .double(Double($0))
+        }
     }
 
     /// True or false.
@@ -97,7 +105,9 @@ extension AttributeDescription {
     public static func date(
         _ name: String, isOptional: Bool = true, default value: Date? = nil, minimum: Date? = nil, maximum: Date? = nil
     ) -> Self {
-        limited(name, .date, isOptional, value, minimum, maximum) { .date($0) }
+        limited(name, type: .date, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum) {
+            .date($0)
+        }
     }
 
     /// Bytes.
@@ -115,7 +125,10 @@ extension AttributeDescription {
         Self(name, type: .uri, isOptional: isOptional)
     }
 
-    /// A value that the codec of that name turns into bytes; nil for the default codec.
+    /// The bytes of an encoded value.
+    ///
+    /// Contexts encode a `Codable` value as JSON. The model keeps the name of a `transformer`,
+    /// which is not applied.
     public static func transformable(
         _ name: String, isOptional: Bool = true, transformer: String? = nil, valueClass: String? = nil
     ) -> Self {
@@ -150,14 +163,14 @@ extension AttributeDescription {
     }
 
     private static func integer(
-        _ name: String, _ type: AttributeType, _ isOptional: Bool, _ value: Int64?, _ minimum: Int64?, _ maximum: Int64?
+        _ name: String, type: AttributeType, isOptional: Bool, value: Int64?, minimum: Int64?, maximum: Int64?
     ) -> Self {
-        limited(name, type, isOptional, value, minimum, maximum) { .int($0) }
+        limited(name, type: type, isOptional: isOptional, value: value, minimum: minimum, maximum: maximum) { .int($0) }
     }
 
     private static func limited<Wrapped>(
-        _ name: String, _ type: AttributeType, _ isOptional: Bool, _ value: Wrapped?, _ minimum: Wrapped?,
-        _ maximum: Wrapped?, _ wrap: (Wrapped) -> Value
+        _ name: String, type: AttributeType, isOptional: Bool, value: Wrapped?, minimum: Wrapped?,
+        maximum: Wrapped?, _ wrap: (Wrapped) -> Value
     ) -> Self {
         Self(name, type: type, isOptional: isOptional, defaultValue: value.map(wrap) ?? .null).with {
             ($0.validation.minimum, $0.validation.maximum) = (minimum.map(wrap) ?? .null, maximum.map(wrap) ?? .null)

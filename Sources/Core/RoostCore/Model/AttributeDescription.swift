@@ -26,7 +26,7 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
     public var elements: [AttributeDescription]
     /// The expression of a derived attribute (`articles.@count`); nil for an ordinary one.
     package var derivationExpression: String? = nil
-    /// The codec that turns a transformable value into bytes; nil for the default one.
+    /// The name of Core Data's value transformer, which is kept and not applied.
     package var valueTransformerName: String? = nil
     /// The class of a transformable value, as a hint to people.
     package var attributeValueClassName: String? = nil
@@ -78,9 +78,9 @@ public struct AttributeDescription: Hashable, Sendable, Adjustable {
 /// let track = EntityDescription("Track", attributes: [code])
 /// ```
 public struct AttributeValidation: Hashable, Sendable {
-    /// The least number or date, in the attribute's own type.
+    /// The minimum number or date, in the attribute's own type.
     public var minimum: Value
-    /// The greatest number or date, in the attribute's own type.
+    /// The maximum number or date, in the attribute's own type.
     public var maximum: Value
     /// The minimum length of a string, in code points as the predicate function `length` counts
     /// them.

@@ -18,8 +18,8 @@ package struct BatchProperties {
     let model: ManagedObjectModel
     /// The fields that must have a value.
     package let mandatory: [RecordLayout.Field]
-    /// The fields of mandatory elements, each with the marker of its composite: they must have a
-    /// value where that is there.
+    /// The fields of elements that must have a value if their composite has one, each with its
+    /// marker.
     package let mandatoryElements: [(composite: RecordLayout.Field, element: RecordLayout.Field)]
     /// By field: the marker of the composite that an element is of.
     package let composites: [RecordLayout.Field?]
@@ -40,19 +40,19 @@ package struct BatchProperties {
         var elements: [(composite: RecordLayout.Field, element: RecordLayout.Field)] = []
         var defaults: [(composite: RecordLayout.Field, element: RecordLayout.Field, attribute: AttributeDescription)] =
             []
-        func collect(_ attribute: AttributeDescription, _ path: String) {
+        func collect(_ attribute: AttributeDescription, path: String) {
             for element in attribute.elements {
                 let name = "\(path).\(element.name)"
                 if let marker = layout.field(path), let field = layout.field(name) {
                     if !element.isOptional { elements.append((marker, field)) }
                     if !element.defaultValue.isNull { defaults.append((marker, field, element)) }
                 }
-                collect(element, name)
+                collect(element, path: name)
             }
         }
         for attribute in entity.attributes where attribute.isStored && attribute.derivationExpression == nil {
             if !attribute.isOptional, let field = layout.field(attribute.name) { mandatory.append(field) }
-            collect(attribute, attribute.name)
+            collect(attribute, path: attribute.name)
         }
         for relationship in entity.relationships where !relationship.isToMany && !relationship.declaration.isOptional {
             if let field = layout.field(relationship.name.name) { mandatory.append(field) }
@@ -72,7 +72,7 @@ package struct BatchProperties {
     package func property(_ name: String) throws(StoreError) -> Property {
         if let relationship = entity.relationship(name) {
             guard !relationship.isToMany, let field = entity.layout.field(name) else {
-                throw StoreError(.invalidRequest, Self.toMany(relationship, entity, model))
+                throw StoreError(.invalidRequest, Self.toMany(relationship, entity: entity, model: model))
             }
             return .toOne(field, relationship)
         }
@@ -95,8 +95,8 @@ package struct BatchProperties {
     }
 
     private static func toMany(
-        _ relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity,
-        _ model: ManagedObjectModel
+        _ relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity,
+        model: ManagedObjectModel
     ) -> String {
         let remedy =
             if case .derived(let inverse) = relationship.storage {
@@ -105,7 +105,7 @@ package struct BatchProperties {
                 "add and remove its links with a change set"
             }
         return
-            "'\(entity.name).\(relationship.name.name)' leads to many objects, which a batch request cannot set; \(remedy)."
+            "'\(entity.name).\(relationship.name.name)' refers to many objects, which a batch request cannot set; \(remedy)."
     }
 
     /// The fields that a property's value goes into, each with its own value.
@@ -239,7 +239,7 @@ extension Value {
 }
 
 extension DecimalNumber {
-    /// The same number as an integer; nil when it is none of 64 bits.
+    /// The same number as a 64-bit integer, or nil if it is not one.
     fileprivate var integer: Int64? {
         guard !isNaN, exponent >= 0, exponent < 20 else { return nil }
         var magnitude = mantissa

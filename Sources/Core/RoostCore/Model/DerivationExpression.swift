@@ -1,4 +1,4 @@
-/// The expression of a derived attribute, parsed (reference §1.4).
+/// The parsed expression of a derived attribute.
 package enum DerivationExpression: Hashable, Sendable {
     /// The functions of a string.
     package enum Function: String, Sendable, CaseIterable {
@@ -33,7 +33,7 @@ package enum DerivationExpression: Hashable, Sendable {
     /// `now()`: the time of the save.
     case now
 
-    /// Parses an expression; nil when it is none of the supported forms.
+    /// Parses an expression; returns nil for an unsupported form.
     package init?(_ text: String) {
         let text = text.filter { !$0.isWhitespace }
         if text == "now()" {

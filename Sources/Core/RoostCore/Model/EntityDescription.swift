@@ -55,7 +55,9 @@ public struct EntityDescription: Hashable, Sendable, Adjustable {
     }
 }
 
-/// A weak, one-way relation by fetch request, evaluated by contexts (reference §1.7).
+/// A fetched property: the objects that a fetch request finds for an object.
+///
+/// The model keeps it; no store and no context evaluates it.
 ///
 /// ```swift
 /// var album = EntityDescription("Album", attributes: [.string("title"), .integer16("year")])
@@ -157,7 +159,9 @@ public struct FetchIndexDescription: Hashable, Sendable {
     }
 }
 
-/// A fetch request that is stored in the model under a name (reference §1.7).
+/// A fetch request that is stored in the model under a name.
+///
+/// The model keeps it; no store and no context executes it.
 ///
 /// ```swift
 /// let model = try ManagedObjectModel(

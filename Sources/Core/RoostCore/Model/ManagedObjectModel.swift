@@ -24,7 +24,8 @@ public struct ManagedObjectModel: Sendable {
         let versionIdentifiers: [String]
         let userInfo: [String: String]
         let entities: [Entity]
-        // Proof: `shapeMemory` holds the memory that this points to, which does not change after it was made.
+        // Proof: `shapeMemory` holds the memory that this points to, which does not change after it
+        // was made.
         /// By entity number; outside of the entities because every record read needs one.
         @usableFromInline nonisolated(unsafe) let shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
         private let shapeMemory: RecordShapes
@@ -133,7 +134,7 @@ public struct ManagedObjectModel: Sendable {
 }
 
 extension ManagedObjectModel: Hashable {
-    /// Whether both models say the same in everything, whatever the order in which it was said.
+    /// Whether both models declare the same; the order of declarations does not matter.
     public static func == (left: Self, right: Self) -> Bool {
         left.resolved === right.resolved
             || (left.resolved.descriptions == right.resolved.descriptions

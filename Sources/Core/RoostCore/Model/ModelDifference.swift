@@ -78,7 +78,7 @@ private struct ModelComparison {
         (
             "relationships", "relationship",
             [
-                // The inverse enters too, where stores keep it: that is not said by this key alone.
+                // The inverse enters too if stores keep it, which this key alone does not show.
                 "isOptional", "isTransient", "isOrdered", "minCount", "maxCount", "versionHashModifier", "destination",
             ]
         ),
@@ -103,7 +103,7 @@ private struct ModelComparison {
         let (oldKeys, newKeys) = (
             members(ModelDocument.node(of: old).content), members(ModelDocument.node(of: new).content)
         )
-        let details = changes(oldKeys, newKeys, except: ["entities"]).map(\.text)
+        let details = changes(oldKeys, new: newKeys, except: ["entities"]).map(\.text)
         if !details.isEmpty {
             differences.append(
                 ModelDifference(
@@ -127,16 +127,17 @@ private struct ModelComparison {
                             kind: .renamed, entity: name, property: nil, subject: "entity", formerName: formerName,
                             details: [], changesVersionHash: true))
                 }
-                compare(before, after, Self.changedInverses(before, old, after, new))
-            case (nil, _): add(.added, name, nil, "entity", changesVersionHash: true)
-            case (_, nil): add(.removed, name, nil, "entity", changesVersionHash: true)
+                compare(
+                    before, new: after, changedInverses: Self.changedInverses(before, old: old, after: after, new: new))
+            case (nil, _): add(.added, entity: name, property: nil, subject: "entity", changesVersionHash: true)
+            case (_, nil): add(.removed, entity: name, property: nil, subject: "entity", changesVersionHash: true)
             }
         }
     }
 
     private mutating func add(
-        _ kind: ModelDifference.Kind, _ entity: String, _ property: String?, _ subject: String,
-        _ details: [String] = [],
+        _ kind: ModelDifference.Kind, entity: String, property: String?, subject: String,
+        details: [String] = [],
         changesVersionHash: Bool
     ) {
         differences.append(
@@ -147,8 +148,7 @@ private struct ModelComparison {
 
     /// The old names of what was renamed, by new names.
     ///
-    /// As for a migration: the renaming identifiers match, where a name stands for one that is
-    /// missing.
+    /// As in a migration, renaming identifiers are compared; without one, the name is compared.
     private static func formerNames(_ old: [String: String?], _ new: [String: String?]) -> [String: String] {
         var byIdentifier: [String: String] = [:]
         for (name, identifier) in old.sorted(by: { $0.key < $1.key }) where new[name] == nil {
@@ -165,16 +165,16 @@ private struct ModelComparison {
     /// The relationships that both versions of an entity declare and whose stored inverses differ,
     /// with the change.
     private static func changedInverses(
-        _ before: ManagedObjectModel.Entity, _ old: ManagedObjectModel, _ after: ManagedObjectModel.Entity,
-        _ new: ManagedObjectModel
+        _ before: ManagedObjectModel.Entity, old: ManagedObjectModel, after: ManagedObjectModel.Entity,
+        new: ManagedObjectModel
     ) -> [String: String] {
-        func inverses(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) -> [String: String?] {
+        func inverses(_ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> [String: String?] {
             let declared = entity.relationships.filter { $0.source == entity.number }
             return Dictionary(
                 declared.map { ($0.name.name, $0.inverse.map { model.relationships[$0].name.name }) },
                 uniquingKeysWith: { first, _ in first })
         }
-        let (before, after) = (inverses(before, old), inverses(after, new))
+        let (before, after) = (inverses(before, model: old), inverses(after, model: new))
         var changes: [String: String] = [:]
         for (name, inverse) in after {
             guard let former = before[name], former != inverse else { continue }
@@ -188,30 +188,34 @@ private struct ModelComparison {
     /// `changedInverses` says, by the name of a relationship, how the inverse that enters the
     /// version hash changed.
     private mutating func compare(
-        _ old: ManagedObjectModel.Entity, _ new: ManagedObjectModel.Entity, _ changedInverses: [String: String]
+        _ old: ManagedObjectModel.Entity, new: ManagedObjectModel.Entity, changedInverses: [String: String]
     ) {
         let name = new.declaration.name
         let first = differences.count
         let oldKeys = members(ModelDocument.node(of: old.declaration))
         let newKeys = members(ModelDocument.node(of: new.declaration))
-        let own = changes(oldKeys, newKeys, except: Set(Self.sections.map(\.key)))
+        let own = changes(oldKeys, new: newKeys, except: Set(Self.sections.map(\.key)))
         if !own.isEmpty {
             let isHashed = own.contains { Self.hashedEntityKeys.contains($0.key) }
-            add(.changed, name, nil, "entity", own.map(\.text), changesVersionHash: isHashed)
+            add(
+                .changed, entity: name, property: nil, subject: "entity", details: own.map(\.text),
+                changesVersionHash: isHashed)
         }
         for section in Self.sections {
             compare(
-                section, name, oldKeys[section.key], newKeys[section.key],
-                section.key == "relationships" ? changedInverses : [:])
+                section, entity: name, old: oldKeys[section.key], new: newKeys[section.key],
+                changedInverses: section.key == "relationships" ? changedInverses : [:])
         }
         if old.versionHash != new.versionHash, !differences[first...].contains(where: \.changesVersionHash) {
-            add(.changed, name, nil, "entity", ["a superentity changed"], changesVersionHash: true)
+            add(
+                .changed, entity: name, property: nil, subject: "entity", details: ["a superentity changed"],
+                changesVersionHash: true)
         }
     }
 
     private mutating func compare(
-        _ section: (key: String, subject: String, hashed: Set<String>), _ entity: String,
-        _ old: JSONNode.Content?, _ new: JSONNode.Content?, _ changedInverses: [String: String]
+        _ section: (key: String, subject: String, hashed: Set<String>), entity: String,
+        old: JSONNode.Content?, new: JSONNode.Content?, changedInverses: [String: String]
     ) {
         let (old, new) = (old.map(members) ?? [:], new.map(members) ?? [:])
         func identifiers(_ things: [String: JSONNode.Content]) -> [String: String?] {
@@ -227,10 +231,10 @@ private struct ModelComparison {
             switch (old[formerName ?? name], new[name]) {
             case (let old?, let new?):
                 let (old, new) = (members(old), members(new))
-                let changes = changes(old, new, except: formerName == nil ? [] : ["renamingIdentifier"])
+                let changes = changes(old, new: new, except: formerName == nil ? [] : ["renamingIdentifier"])
                 let inverse = changedInverses[name]
                 guard !changes.isEmpty || inverse != nil || formerName != nil else { continue }
-                // What no store keeps enters no hash.
+                // A property that no store keeps does not enter the hash.
                 let isHashed = !section.hashed.isEmpty && !(isTransient(old) && isTransient(new))
                 let changesHash =
                     inverse != nil
@@ -249,10 +253,10 @@ private struct ModelComparison {
                         changesVersionHash: changesHash))
             case (nil, let new?):
                 let isHashed = !section.hashed.isEmpty && !isTransient(members(new))
-                add(.added, entity, name, section.subject, changesVersionHash: isHashed)
+                add(.added, entity: entity, property: name, subject: section.subject, changesVersionHash: isHashed)
             case (let old?, nil):
                 let isHashed = !section.hashed.isEmpty && !isTransient(members(old))
-                add(.removed, entity, name, section.subject, changesVersionHash: isHashed)
+                add(.removed, entity: entity, property: name, subject: section.subject, changesVersionHash: isHashed)
             case (nil, nil): continue
             }
         }
@@ -273,7 +277,7 @@ private struct ModelComparison {
 
     /// The keys whose values differ, with old and new value for people.
     private func changes(
-        _ old: [String: JSONNode.Content], _ new: [String: JSONNode.Content], except: Set<String>
+        _ old: [String: JSONNode.Content], new: [String: JSONNode.Content], except: Set<String>
     ) -> [(key: String, text: String)] {
         Set(old.keys).union(new.keys).subtracting(except).sorted().compactMap { key in
             guard text(old[key]) != text(new[key]) else { return nil }

@@ -30,19 +30,19 @@ private struct ModelDocumentReader {
     let problems: JSONProblems
 
     func model(_ node: JSONNode) -> ModelDocument.Parts {
-        let reader = object(node, "", ModelDocument.modelKeys)
+        let reader = object(node, path: "", keys: ModelDocument.modelKeys)
         var parts = ModelDocument.Parts()
         reader.checkVersion(ModelDocument.formatVersion, of: node)
         parts.versionIdentifiers = reader.strings("versionIdentifiers")
         parts.userInfo = reader.stringDictionary("userInfo")
-        parts.entities = each(reader, "entities") { entity($0, $1, path: $2) }
+        parts.entities = each(reader, key: "entities") { entity($0, node: $1, path: $2) }
         for member in reader.members("configurations") {
             let path = JSONObjectReader.join(reader.path("configurations"), with: member.key)
             parts.configurations[member.key] = JSONObjectReader.strings(
                 of: member.value, path: path, problems: problems)
         }
-        parts.fetchRequestTemplates = each(reader, "fetchRequestTemplates") { name, node, path in
-            let reader = object(node, path, ModelDocument.fetchRequestTemplateKeys)
+        parts.fetchRequestTemplates = each(reader, key: "fetchRequestTemplates") { name, node, path in
+            let reader = object(node, path: path, keys: ModelDocument.fetchRequestTemplateKeys)
             return FetchRequestTemplate(
                 name, entity: reader.required("entity", at: node), predicateFormat: reader.string("predicate"),
                 options: reader.stringDictionary("options"))
@@ -50,33 +50,33 @@ private struct ModelDocumentReader {
         return parts
     }
 
-    private func object(_ node: JSONNode, _ path: String, _ keys: [String]) -> JSONObjectReader {
+    private func object(_ node: JSONNode, path: String, keys: [String]) -> JSONObjectReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
     /// Reads each member of an object of named things.
     private func each<Thing>(
-        _ reader: JSONObjectReader, _ key: String, _ read: (String, JSONNode, String) -> Thing?
+        _ reader: JSONObjectReader, key: String, _ read: (String, JSONNode, String) -> Thing?
     ) -> [Thing] {
         reader.members(key).compactMap { member in
             read(member.key, member.value, JSONObjectReader.join(reader.path(key), with: member.key))
         }
     }
 
-    private func entity(_ name: String, _ node: JSONNode, path: String) -> EntityDescription {
-        let reader = object(node, path, ModelDocument.entityKeys)
+    private func entity(_ name: String, node: JSONNode, path: String) -> EntityDescription {
+        let reader = object(node, path: path, keys: ModelDocument.entityKeys)
         return EntityDescription(
             name, superentity: reader.string("superentity"),
-            attributes: each(reader, "attributes") { attribute($0, $1, path: $2) },
-            relationships: each(reader, "relationships") { relationship($0, $1, path: $2) },
+            attributes: each(reader, key: "attributes") { attribute($0, node: $1, path: $2) },
+            relationships: each(reader, key: "relationships") { relationship($0, node: $1, path: $2) },
             uniquenessConstraints: reader.items("uniquenessConstraints").enumerated().map { index, item in
                 JSONObjectReader.strings(
                     of: item, path: "\(reader.path("uniquenessConstraints"))[\(index)]", problems: problems)
             }
         ).with {
             $0.isAbstract = reader.bool("isAbstract", default: false)
-            $0.fetchedProperties = each(reader, "fetchedProperties") { fetchedProperty($0, $1, path: $2) }
-            $0.fetchIndexes = each(reader, "fetchIndexes") { fetchIndex($0, $1, path: $2) }
+            $0.fetchedProperties = each(reader, key: "fetchedProperties") { fetchedProperty($0, node: $1, path: $2) }
+            $0.fetchIndexes = each(reader, key: "fetchIndexes") { fetchIndex($0, node: $1, path: $2) }
             $0.managedObjectClassName = reader.string("managedObjectClassName")
             $0.coreSpotlightDisplayNameExpression = reader.string("coreSpotlightDisplayNameExpression")
             $0.renamingIdentifier = reader.string("renamingIdentifier")
@@ -85,8 +85,8 @@ private struct ModelDocumentReader {
         }
     }
 
-    private func attribute(_ name: String, _ node: JSONNode, path: String) -> AttributeDescription? {
-        let reader = object(node, path, ModelDocument.attributeKeys)
+    private func attribute(_ name: String, node: JSONNode, path: String) -> AttributeDescription? {
+        let reader = object(node, path: path, keys: ModelDocument.attributeKeys)
         let typeName = reader.required("type", at: node)
         guard let type = AttributeType(name: typeName) else {
             if let node = reader.node("type"), case .string = node.content {
@@ -95,7 +95,7 @@ private struct ModelDocumentReader {
             }
             return nil
         }
-        let elements = each(reader, "elements") { attribute($0, $1, path: $2) }
+        let elements = each(reader, key: "elements") { attribute($0, node: $1, path: $2) }
         func value(_ key: String) -> Value {
             guard let node = reader.node(key) else { return .null }
             return ModelValue.value(node, type: type, elements: elements, path: reader.path(key), problems: problems)
@@ -121,8 +121,8 @@ private struct ModelDocumentReader {
         }
     }
 
-    private func relationship(_ name: String, _ node: JSONNode, path: String) -> RelationshipDescription {
-        let reader = object(node, path, ModelDocument.relationshipKeys)
+    private func relationship(_ name: String, node: JSONNode, path: String) -> RelationshipDescription {
+        let reader = object(node, path: path, keys: ModelDocument.relationshipKeys)
         return RelationshipDescription(
             name, destination: reader.required("destination", at: node), inverse: reader.string("inverse"),
             minCount: reader.int("minCount") ?? 0, maxCount: reader.int("maxCount")
@@ -138,17 +138,18 @@ private struct ModelDocumentReader {
         }
     }
 
-    private func fetchedProperty(_ name: String, _ node: JSONNode, path: String) -> FetchedPropertyDescription {
-        let reader = object(node, path, ModelDocument.fetchedPropertyKeys)
+    private func fetchedProperty(_ name: String, node: JSONNode, path: String) -> FetchedPropertyDescription {
+        let reader = object(node, path: path, keys: ModelDocument.fetchedPropertyKeys)
         return FetchedPropertyDescription(
             name, entity: reader.required("entity", at: node), predicateFormat: reader.string("predicate"),
             isOptional: reader.bool("isOptional", default: true), userInfo: reader.stringDictionary("userInfo"))
     }
 
-    private func fetchIndex(_ name: String, _ node: JSONNode, path: String) -> FetchIndexDescription {
-        let reader = object(node, path, ModelDocument.fetchIndexKeys)
+    private func fetchIndex(_ name: String, node: JSONNode, path: String) -> FetchIndexDescription {
+        let reader = object(node, path: path, keys: ModelDocument.fetchIndexKeys)
         let elements = reader.items("elements").enumerated().map { index, item in
-            let element = object(item, "\(reader.path("elements"))[\(index)]", ModelDocument.fetchIndexElementKeys)
+            let element = object(
+                item, path: "\(reader.path("elements"))[\(index)]", keys: ModelDocument.fetchIndexElementKeys)
             return FetchIndexDescription.Element(
                 element.node("expression") == nil
                     ? element.required("property", at: item) : element.string("property") ?? "",

@@ -7,7 +7,7 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
     /// A description of the problem and the remedy.
     package let message: String
 
-    /// Makes a problem; of a very long message the beginning and the end are kept.
+    /// Creates a problem; cuts a very long message in its middle.
     package init(entity: String?, property: String? = nil, message: String) {
         self.entity = entity
         self.property = property
@@ -22,8 +22,9 @@ package struct ModelProblem: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreError {
-    /// An error that lists the problems of a model, one a line; of more than a few hundred the
-    /// first ones, and how many more there are.
+    /// Returns an error that lists the problems of a model, one on each line.
+    ///
+    /// If a message cannot hold all of them, it lists the first ones and the number of the others.
     package static func invalidModel(_ problems: [ModelProblem]) -> StoreError {
         StoreError(.invalidModel, list("The model is not valid:", problems: problems))
     }

@@ -5,7 +5,7 @@
 ///
 /// ```swift
 /// for remark in model.remarks { print(remark) }
-/// // Place.byDistance: spatial index: stores keep it in the model, …
+/// // Place.byDistance: spatial index: no store keeps one, and fetches do not use it
 /// ```
 package struct ModelRemark: Hashable, Sendable, CustomStringConvertible {
     /// The declarations that no store acts on.

@@ -21,7 +21,40 @@ enum ModelResolver {
         var subentities = entities.map { _ in [Int]() }
         for (number, line) in lineages.enumerated() { for ancestor in line { subentities[ancestor].append(number) } }
 
-        let relationships = resolveRelationships(entities, numbers, lineages)
+        let relationships = resolveRelationships(entities, numbers: numbers, lineages: lineages)
+        let (constraints, indexes) = numberedKeys(of: entities)
+        let hashes = VersionHash.hashes(
+            of: entities, parents: parents, relationships: relationships, recipe: .current)
+        let properties = inherited(
+            by: entities, relationships: relationships, lineages: lineages, subentities: subentities)
+
+        var resolved: [ManagedObjectModel.Entity] = []
+        for (number, entity) in entities.enumerated() {
+            let line = lineages[number]
+            resolved.append(
+                ManagedObjectModel.Entity(
+                    number: number, declaration: entity, superentity: parents[number], root: line[line.count - 1],
+                    selfAndSubentities: subentities[number], attributes: properties.attributes[number],
+                    relationships: properties.relationships[number],
+                    layout: RecordLayout(
+                        entity: EntityName(entity.name), entityNumber: number, sortedDrafts: properties.drafts[number]),
+                    uniquenessConstraints: line.reversed().flatMap { constraints[$0] },
+                    fetchIndexes: line.reversed().flatMap { indexes[$0] }, versionHash: hashes[number]))
+        }
+        return ManagedObjectModel.Resolved(
+            descriptions: entities, configurations: configurations.mapValues { $0.sorted(by: precedes) },
+            fetchRequestTemplates: fetchRequestTemplates.sorted { precedes($0.name, $1.name) },
+            versionIdentifiers: versionIdentifiers, userInfo: userInfo, entities: resolved,
+            relationships: relationships)
+    }
+
+    /// Numbers the uniqueness constraints and fetch indexes of entities.
+    ///
+    /// - Parameter entities: The entities in the order of their numbers.
+    /// - Returns: The constraints and indexes that each entity declares.
+    private static func numberedKeys(
+        of entities: [EntityDescription]
+    ) -> (constraints: [[ManagedObjectModel.UniquenessConstraint]], indexes: [[ManagedObjectModel.FetchIndex]]) {
         var constraintNumber = 0
         var indexNumber = 0
         var constraints = entities.map { _ in [ManagedObjectModel.UniquenessConstraint]() }
@@ -36,13 +69,26 @@ enum ModelResolver {
                 indexNumber += 1
             }
         }
-        let hashes = VersionHash.hashes(
-            of: entities, parents: parents, relationships: relationships, recipe: .current)
+        return (constraints, indexes)
+    }
 
+    /// The properties of each entity, inherited ones included, in their order.
+    private struct Inherited {
+        let attributes: [[AttributeDescription]]
+        let relationships: [[ManagedObjectModel.Relationship]]
+        let drafts: [[RecordLayout.Draft]]
+    }
+
+    /// Returns the properties of each entity, inherited ones included, in their order.
+    private static func inherited(
+        by entities: [EntityDescription], relationships: [ManagedObjectModel.Relationship], lineages: [[Int]],
+        subentities: [[Int]]
+    ) -> Inherited {
         var declared = entities.map { _ in [ManagedObjectModel.Relationship]() }
         for relationship in relationships { declared[relationship.source].append(relationship) }
 
-        // What an entity inherits is in order already: its own is merged into it, superentities first.
+        // Inherited properties are sorted already, so an entity's own are merged into them,
+        // superentities first.
         var attributes = entities.map { _ in [AttributeDescription]() }
         var allRelationships = declared.map { _ in [ManagedObjectModel.Relationship]() }
         var drafts = entities.map { _ in [RecordLayout.Draft]() }
@@ -52,46 +98,29 @@ enum ModelResolver {
             let ownDrafts =
                 entity.attributes.filter(\.isStored).flatMap { fields(of: $0, prefix: "") }
                 + own.flatMap { fields(of: $0, hasSubentities: subentities[$0.destination].count > 1) }
-            attributes[number] = merged(parent.map { attributes[$0] } ?? [], entity.attributes) {
+            attributes[number] = merged(parent.map { attributes[$0] } ?? [], right: entity.attributes) {
                 precedes($0.name, $1.name)
             }
-            allRelationships[number] = merged(parent.map { allRelationships[$0] } ?? [], own) {
+            allRelationships[number] = merged(parent.map { allRelationships[$0] } ?? [], right: own) {
                 precedes($0.declaration.name, $1.declaration.name)
             }
             drafts[number] = merged(
-                parent.map { drafts[$0] } ?? [], ownDrafts.sorted(by: RecordLayout.Draft.precedes),
+                parent.map { drafts[$0] } ?? [], right: ownDrafts.sorted(by: RecordLayout.Draft.precedes),
                 RecordLayout.Draft.precedes)
         }
-        var resolved: [ManagedObjectModel.Entity] = []
-        for (number, entity) in entities.enumerated() {
-            let line = lineages[number]
-            resolved.append(
-                ManagedObjectModel.Entity(
-                    number: number, declaration: entity, superentity: parents[number], root: line[line.count - 1],
-                    selfAndSubentities: subentities[number], attributes: attributes[number],
-                    relationships: allRelationships[number],
-                    layout: RecordLayout(
-                        entity: EntityName(entity.name), entityNumber: number, sortedDrafts: drafts[number]),
-                    uniquenessConstraints: line.reversed().flatMap { constraints[$0] },
-                    fetchIndexes: line.reversed().flatMap { indexes[$0] }, versionHash: hashes[number]))
-        }
-        return ManagedObjectModel.Resolved(
-            descriptions: entities, configurations: configurations.mapValues { $0.sorted(by: precedes) },
-            fetchRequestTemplates: fetchRequestTemplates.sorted { precedes($0.name, $1.name) },
-            versionIdentifiers: versionIdentifiers, userInfo: userInfo, entities: resolved,
-            relationships: relationships)
+        return Inherited(attributes: attributes, relationships: allRelationships, drafts: drafts)
     }
 
-    /// Two sorted lists as one; of what is in no order the left comes first.
+    /// Merges two sorted lists; of equal elements, those of the left list come first.
     private static func merged<Element>(
-        _ left: [Element], _ right: [Element], _ precedes: (Element, Element) -> Bool
+        _ left: [Element], right: [Element], _ precedes: (Element, Element) -> Bool
     ) -> [Element] {
         guard !right.isEmpty else { return left }
         var merged: [Element] = []
         merged.reserveCapacity(left.count + right.count)
         var start = 0
         for element in right {
-            // Where the element belongs: mostly few are put into many.
+            // Found by bisection, because mostly a few elements are merged into many.
             var (low, high) = (start, left.count)
             while low < high {
                 let middle = low + (high - low) / 2
@@ -127,7 +156,7 @@ enum ModelResolver {
     }
 
     private static func resolveRelationships(
-        _ entities: [EntityDescription], _ numbers: [String: Int], _ lineages: [[Int]]
+        _ entities: [EntityDescription], numbers: [String: Int], lineages: [[Int]]
     ) -> [ManagedObjectModel.Relationship] {
         var declared: [(source: Int, declaration: RelationshipDescription)] = []
         for (number, entity) in entities.enumerated() {

@@ -3,11 +3,13 @@ extension ModelValidator {
     mutating func checkAttribute(_ attribute: AttributeDescription, of number: Int) {
         let entity = entities[number].name
         if attribute.type == .undefined, !attribute.isTransient {
-            add(entity, attribute.name, "An attribute that is stored needs a type; without one it must be transient.")
+            add(
+                entity, property: attribute.name,
+                message: "An attribute that is stored needs a type; without one it must be transient.")
         }
-        for message in Self.valueProblems(attribute) { add(entity, attribute.name, message) }
+        for message in Self.valueProblems(attribute) { add(entity, property: attribute.name, message: message) }
         checkElements(of: attribute, entity: entity, path: attribute.name, depth: 1)
-        if let text = attribute.derivationExpression { checkDerivation(text, attribute.name, of: number) }
+        if let text = attribute.derivationExpression { checkDerivation(text, name: attribute.name, of: number) }
     }
 
     // MARK: Values
@@ -65,7 +67,7 @@ extension ModelValidator {
             let elements = Dictionary(attribute.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
             for (name, value) in values.sorted(by: { ModelResolver.precedes($0.key, $1.key) }) {
                 guard let element = elements[name] else {
-                    return "names '\(name)', which is no element of the composite."
+                    return "names '\(name)', which is not an element of the composite."
                 }
                 if let problem = valueProblem(value, of: element, isLimit: false) {
                     return "of the element '\(name)' \(problem)"
@@ -81,46 +83,57 @@ extension ModelValidator {
 
     private mutating func checkElements(of attribute: AttributeDescription, entity: String, path: String, depth: Int) {
         guard attribute.type == .composite else {
-            if !attribute.elements.isEmpty { add(entity, path, "Only an attribute of type composite has elements.") }
+            if !attribute.elements.isEmpty {
+                add(entity, property: path, message: "Only an attribute of type composite has elements.")
+            }
             return
         }
         guard depth <= Self.maximumCompositeDepth else {
-            add(entity, path, "Composites nest at most \(Self.maximumCompositeDepth) deep.")
+            add(entity, property: path, message: "Composites nest at most \(Self.maximumCompositeDepth) deep.")
             return
         }
-        if attribute.elements.isEmpty { add(entity, path, "A composite needs at least one element.") }
+        if attribute.elements.isEmpty {
+            add(entity, property: path, message: "A composite needs at least one element.")
+        }
         var seen: Set<String> = []
         for element in attribute.elements {
             let place = path + "." + element.name
-            for problem in Self.nameProblems(element.name) { add(entity, place, "The element's \(problem)") }
+            for problem in Self.nameProblems(element.name) {
+                add(entity, property: place, message: "The element's \(problem)")
+            }
             if !seen.insert(element.name).inserted {
-                add(entity, place, "Another element of the composite has this name too.")
+                add(entity, property: place, message: "Another element of the composite has this name too.")
             }
             if element.type == .undefined || element.type == .objectID {
-                add(entity, place, "An element of a composite cannot be of type \(element.type.name).")
+                add(
+                    entity, property: place,
+                    message: "An element of a composite cannot be of type \(element.type.name).")
             }
-            if element.isTransient { add(entity, place, "An element of a composite cannot be transient.") }
+            if element.isTransient {
+                add(entity, property: place, message: "An element of a composite cannot be transient.")
+            }
             if element.derivationExpression != nil {
-                add(entity, place, "An element of a composite cannot be derived.")
+                add(entity, property: place, message: "An element of a composite cannot be derived.")
             }
             if element.allowsExternalBinaryDataStorage {
-                add(entity, place, "An element of a composite cannot allow external storage.")
+                add(entity, property: place, message: "An element of a composite cannot allow external storage.")
             }
-            for message in Self.valueProblems(element) { add(entity, place, message) }
+            for message in Self.valueProblems(element) { add(entity, property: place, message: message) }
             checkElements(of: element, entity: entity, path: place, depth: depth + 1)
         }
     }
 
     // MARK: Derived attributes
 
-    private mutating func checkDerivation(_ text: String, _ name: String, of number: Int) {
+    private mutating func checkDerivation(_ text: String, name: String, of number: Int) {
         let path: [String]
         var toManyCount = 0
         switch DerivationExpression(text) {
         case nil:
             add(
-                entities[number].name, name,
-                "The derivation expression is none of: a key path over to-one relationships, canonical:(path), "
+                entities[number].name, property: name,
+                message:
+                    "The derivation expression is none of: a key path over to-one relationships, canonical:(path), "
                     + "uppercase:(path), lowercase:(path), path.@count (or @sum, @min, @max, @avg), now().")
             return
         case .now: return
@@ -140,8 +153,8 @@ extension ModelValidator {
             guard elements == nil, let entity = current, let (_, property) = property(part, of: entity) else {
                 let hint = self.hint(part, among: current.map { propertyNames(of: $0) } ?? elements?.map(\.name) ?? [])
                 add(
-                    entities[number].name, name,
-                    "The derivation expression leads to '\(part)', which does not exist\(hint)")
+                    entities[number].name, property: name,
+                    message: "The derivation expression refers to '\(part)', which does not exist\(hint)")
                 return
             }
             switch property {
@@ -154,14 +167,16 @@ extension ModelValidator {
                 guard let destination = numbers[relationship.destinationEntityName] else { return }
                 current = destination
             case .fetched:
-                add(entities[number].name, name, "The derivation expression leads to a fetched property.")
+                add(
+                    entities[number].name, property: name,
+                    message: "The derivation expression refers to a fetched property.")
                 return
             }
         }
         if found != toManyCount {
             add(
-                entities[number].name, name,
-                toManyCount == 0
+                entities[number].name, property: name,
+                message: toManyCount == 0
                     ? "The derivation expression leads through a to-many relationship; end it with an aggregate such as @count."
                     : "An aggregate needs exactly one to-many relationship in its path.")
         }

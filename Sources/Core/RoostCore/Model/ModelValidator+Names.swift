@@ -18,7 +18,8 @@ extension ModelValidator {
     /// "The property's …".
     static func nameProblems(_ name: String) -> [String] {
         var problems = labelProblems(name)
-        // Dots separate the parts of paths, '#' marks fields of the engine's own, slashes separate the parts of object URIs.
+        // Dots separate the parts of paths, '#' marks fields of the engine's own, slashes separate
+        // the parts of object URIs.
         for separator in [".", "#", "/"] where name.contains(separator) {
             problems.append("name contains '\(separator)'.")
         }

@@ -3,51 +3,58 @@ extension ModelValidator {
     mutating func checkRelationship(_ relationship: RelationshipDescription, of number: Int) {
         let (entity, name) = (entities[number].name, relationship.name)
         if relationship.isOrdered, !relationship.isToMany {
-            add(entity, name, "A relationship to one object has no order; make it to-many or not ordered.")
+            add(
+                entity, property: name,
+                message: "A relationship to one object has no order; make it to-many or not ordered.")
         }
-        if relationship.minCount < 0 { add(entity, name, "The least count is negative.") }
+        if relationship.minCount < 0 { add(entity, property: name, message: "The minimum count is negative.") }
         if let maxCount = relationship.maxCount {
             if maxCount < 1 {
-                add(entity, name, "The greatest count is below 1; leave it out for no limit.")
+                add(entity, property: name, message: "The maximum count is below 1; leave it out for no limit.")
             } else if relationship.minCount > maxCount {
-                add(entity, name, "The least count is greater than the greatest count.")
+                add(entity, property: name, message: "The minimum count is greater than the maximum count.")
             }
         }
         guard let destination = numbers[relationship.destinationEntityName] else {
             let wanted = relationship.destinationEntityName
-            add(entity, name, "The model has no entity '\(wanted)'\(hint(wanted, among: numbers.keys))")
+            add(
+                entity, property: name,
+                message: "The model has no entity '\(wanted)'\(hint(wanted, among: numbers.keys))")
             return
         }
         checkInverse(of: relationship, of: number, destination: destination)
     }
 
-    /// An inverse must be found from here by name and find this relationship back by name.
+    /// Checks that the inverse exists and names this relationship as its own inverse.
     private mutating func checkInverse(of relationship: RelationshipDescription, of number: Int, destination: Int) {
         guard let inverseName = relationship.inverseName else { return }
         let (entity, name) = (entities[number].name, relationship.name)
         let place = "'\(entities[destination].name).\(inverseName)'"
         guard let (_, property) = property(inverseName, of: destination) else {
             let hint = self.hint(inverseName, among: propertyNames(of: destination))
-            add(entity, name, "The inverse \(place) does not exist\(hint)")
+            add(entity, property: name, message: "The inverse \(place) does not exist\(hint)")
             return
         }
         guard case .relationship(let inverse) = property else {
-            add(entity, name, "The inverse \(place) is not a relationship.")
+            add(entity, property: name, message: "The inverse \(place) is not a relationship.")
             return
         }
         guard inverse.inverseName == name else {
             let named = inverse.inverseName.map { "names '\($0)' as its inverse" } ?? "has no inverse"
             add(
-                entity, name,
-                "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
+                entity, property: name,
+                message:
+                    "The inverse \(place) \(named), not this relationship; give one of them another inverse or none.")
             return
         }
-        // Where the inverse leads, this very relationship must be found; a missing entity there is the inverse's problem.
+        // The destination of the inverse must have this very relationship; if it does not exist,
+        // that is the inverse's problem.
         guard let back = numbers[inverse.destinationEntityName] else { return }
         if !line(of: back).contains(number) {
             add(
-                entity, name,
-                "The inverse \(place) leads to '\(inverse.destinationEntityName)', which does not have this relationship."
+                entity, property: name,
+                message:
+                    "The inverse \(place) refers to '\(inverse.destinationEntityName)', which does not have this relationship."
             )
         }
     }
@@ -60,11 +67,11 @@ extension ModelValidator {
         var seen: Set<[String]> = []
         for (position, names) in entity.uniquenessConstraints.enumerated() {
             let place = "Uniqueness constraint \(position + 1)"
-            if names.isEmpty { add(entity.name, "\(place) names no attribute.") }
-            if Set(names).count < names.count { add(entity.name, "\(place) names a property twice.") }
-            if !seen.insert(names).inserted { add(entity.name, "\(place) repeats another.") }
+            if names.isEmpty { add(entity.name, message: "\(place) names no attribute.") }
+            if Set(names).count < names.count { add(entity.name, message: "\(place) names a property twice.") }
+            if !seen.insert(names).inserted { add(entity.name, message: "\(place) repeats another.") }
             for name in names {
-                if let problem = keyProblem(name, of: number) { add(entity.name, "\(place): \(problem)") }
+                if let problem = keyProblem(name, of: number) { add(entity.name, message: "\(place): \(problem)") }
             }
         }
     }
@@ -75,21 +82,23 @@ extension ModelValidator {
         var seen: Set<String> = []
         for index in entity.fetchIndexes {
             let place = "Fetch index '\(index.name)'"
-            for problem in Self.labelProblems(index.name) { add(entity.name, "\(place): its \(problem)") }
+            for problem in Self.labelProblems(index.name) { add(entity.name, message: "\(place): its \(problem)") }
             if !seen.insert(index.name).inserted {
-                add(entity.name, "Two fetch indexes have the name '\(index.name)'.")
+                add(entity.name, message: "Two fetch indexes have the name '\(index.name)'.")
             }
-            if index.elements.isEmpty { add(entity.name, "\(place) has no elements.") }
+            if index.elements.isEmpty { add(entity.name, message: "\(place) has no elements.") }
             if Set(index.elements.map(\.collation)).count > 1 {
-                add(entity.name, "\(place) mixes binary and rTree elements.")
+                add(entity.name, message: "\(place) mixes binary and rTree elements.")
             }
             let names = index.elements.filter { $0.expression == nil }.map(\.property)
-            if Set(names).count < names.count { add(entity.name, "\(place) names a property twice.") }
+            if Set(names).count < names.count { add(entity.name, message: "\(place) names a property twice.") }
             for element in index.elements where element.expression == nil {
                 if let problem = keyProblem(element.property, of: number) {
-                    add(entity.name, "\(place): \(problem)")
+                    add(entity.name, message: "\(place): \(problem)")
                 } else if element.collation == .rTree, !isNumber(element.property, of: number) {
-                    add(entity.name, "\(place): '\(element.property)' is not a number; an rTree holds numbers only.")
+                    add(
+                        entity.name,
+                        message: "\(place): '\(element.property)' is not a number; an rTree holds numbers only.")
                 }
             }
         }

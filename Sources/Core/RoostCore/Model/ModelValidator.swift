@@ -13,7 +13,7 @@ package struct ModelValidator {
     static let maximumInheritedCount = 1_000_000
     /// The maximum depth of nested composites.
     static let maximumCompositeDepth = 16
-    /// Names that objects have already (reference §1.1).
+    /// The names that every object has already.
     static let reservedNames: Set<String> = [
         "description", "hash", "entity", "objectID", "isDeleted", "isInserted", "isUpdated", "isFault", "hasChanges",
         "managedObjectContext", "self",
@@ -35,7 +35,7 @@ package struct ModelValidator {
         validator.checkModel()
         guard validator.isBounded else { return validator.problems }
         for number in entities.indices { validator.checkEntity(number) }
-        validator.checkGroups(configurations, fetchRequestTemplates)
+        validator.checkGroups(configurations, templates: fetchRequestTemplates)
         return validator.problems
     }
 
@@ -65,19 +65,20 @@ package struct ModelValidator {
         }
     }
 
-    mutating func add(_ entity: String?, _ property: String?, _ message: String) {
+    mutating func add(_ entity: String?, property: String?, message: String) {
         problems.append(ModelProblem(entity: entity, property: property, message: message))
     }
 
-    mutating func add(_ entity: String?, _ message: String) { add(entity, nil, message) }
+    mutating func add(_ entity: String?, message: String) { add(entity, property: nil, message: message) }
 
     /// `; did you mean 'Track'?`, or a full stop.
     package static func hint(_ name: String, among names: some Sequence<String>) -> String {
         nearestName(to: name, among: Array(names)).map { "; did you mean '\($0)'?" } ?? "."
     }
 
-    /// As the static one, for the first problems: a hint looks at every name, and a hostile model
-    /// has many of both.
+    /// Returns the hint for one of the first problems, and a full stop for later ones.
+    ///
+    /// A hint compares every name, and a hostile model has many names and many problems.
     func hint(_ name: String, among names: some Sequence<String>) -> String {
         problems.count < 100 ? Self.hint(name, among: names) : "."
     }
@@ -103,12 +104,12 @@ package struct ModelValidator {
     /// The names of all properties of an entity, for hints.
     func propertyNames(of number: Int) -> [String] { line(of: number).flatMap { properties[$0].keys.sorted() } }
 
-    /// Limits, duplicate names and cycles: what everything else builds on.
+    /// Checks limits, duplicate names and cycles, on which all other checks rely.
     private mutating func checkModel() {
         checkNameLengths()
         guard isBounded else { return }
         guard entities.count <= Self.maximumCount else {
-            add(nil, "A model has at most \(Self.maximumCount) entities, not \(entities.count).")
+            add(nil, message: "A model has at most \(Self.maximumCount) entities, not \(entities.count).")
             isBounded = false
             return
         }
@@ -118,23 +119,26 @@ package struct ModelValidator {
             entity.attributes.reduce(0) { $0 + Self.fieldCount($1, depth: 0) } + entity.relationships.count * 2
                 + entity.fetchedProperties.count
         }
-        for number in entities.indices { measure(number, &depths) }
+        for number in entities.indices { measure(number, depths: &depths) }
         if depths.reduce(0, +) > Self.maximumInheritedCount || fieldCounts.reduce(0, +) > Self.maximumInheritedCount {
-            add(nil, "The entities inherit from too many entities, or too many properties; make the hierarchy flatter.")
+            add(
+                nil,
+                message:
+                    "The entities inherit from too many entities, or too many properties; make the hierarchy flatter.")
             isBounded = false
         }
     }
 
-    /// Reports names that are too long; then nothing else is looked at, since every other problem
-    /// would name them again.
+    /// Reports names that are too long; no other check follows then, because its problems would
+    /// repeat them.
     private mutating func checkNameLengths() {
         for entity in entities {
-            if Self.isTooLong(entity.name) { add(entity.name, "The entity's \(Self.lengthProblem)") }
+            if Self.isTooLong(entity.name) { add(entity.name, message: "The entity's \(Self.lengthProblem)") }
             let names =
                 entity.attributes.flatMap { Self.names(of: $0, depth: 0) } + entity.relationships.map(\.name)
                 + entity.fetchedProperties.map(\.name)
             for name in names where Self.isTooLong(name) {
-                add(entity.name, name, "The property's \(Self.lengthProblem)")
+                add(entity.name, property: name, message: "The property's \(Self.lengthProblem)")
             }
         }
         isBounded = problems.isEmpty
@@ -148,7 +152,7 @@ package struct ModelValidator {
 
     /// Adds what an entity inherits to its counts; without recursion, since the depth of a
     /// hierarchy is unlimited.
-    private mutating func measure(_ number: Int, _ depths: inout [Int]) {
+    private mutating func measure(_ number: Int, depths: inout [Int]) {
         var open: [Int] = []
         var isOpen: Set<Int> = []
         var next: Int? = number
@@ -169,22 +173,25 @@ package struct ModelValidator {
 
     private mutating func checkEntity(_ number: Int) {
         let entity = entities[number]
-        if numbers[entity.name] != number { add(entity.name, "Another entity has this name too.") }
-        for problem in Self.nameProblems(entity.name) { add(entity.name, "The entity's \(problem)") }
+        if numbers[entity.name] != number { add(entity.name, message: "Another entity has this name too.") }
+        for problem in Self.nameProblems(entity.name) { add(entity.name, message: "The entity's \(problem)") }
         checkSuperentity(number)
         checkPropertyNames(number)
         for attribute in entity.attributes { checkAttribute(attribute, of: number) }
         for relationship in entity.relationships { checkRelationship(relationship, of: number) }
         for property in entity.fetchedProperties where numbers[property.entityName] == nil {
             add(
-                entity.name, property.name,
-                "The model has no entity '\(property.entityName)'\(hint(property.entityName, among: numbers.keys))"
+                entity.name, property: property.name,
+                message:
+                    "The model has no entity '\(property.entityName)'\(hint(property.entityName, among: numbers.keys))"
             )
         }
         checkConstraints(of: number)
         checkIndexes(of: number)
         if fieldCounts[number] > Self.maximumCount {
-            add(entity.name, "The entity has more stored properties than the \(Self.maximumCount) of a record.")
+            add(
+                entity.name, message: "The entity has more stored properties than the \(Self.maximumCount) of a record."
+            )
         }
     }
 
@@ -192,13 +199,15 @@ package struct ModelValidator {
         let entity = entities[number]
         guard let name = entity.superentityName else { return }
         guard numbers[name] != nil else {
-            add(entity.name, "The model has no entity '\(name)' to inherit from\(hint(name, among: numbers.keys))")
+            add(
+                entity.name,
+                message: "The model has no entity '\(name)' to inherit from\(hint(name, among: numbers.keys))")
             return
         }
         let line = line(of: number)
         if let last = line.last, parents[last] == number {
             let names = (line + [number]).map { entities[$0].name }
-            add(entity.name, "The entity inherits from itself: \(names.prefix(20).joined(separator: " → ")).")
+            add(entity.name, message: "The entity inherits from itself: \(names.prefix(20).joined(separator: " → ")).")
         }
     }
 
@@ -209,15 +218,21 @@ package struct ModelValidator {
             entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
         var seen: Set<String> = []
         for name in names {
-            for problem in Self.nameProblems(name) { add(entity.name, name, "The property's \(problem)") }
+            for problem in Self.nameProblems(name) {
+                add(entity.name, property: name, message: "The property's \(problem)")
+            }
             if Self.reservedNames.contains(name) {
-                add(entity.name, name, "The name is reserved: every object has something of that name. Choose another.")
+                add(
+                    entity.name, property: name,
+                    message: "The name is reserved: every object has something of that name. Choose another.")
             }
             if !seen.insert(name).inserted {
-                add(entity.name, name, "Another property of the entity has this name too.")
+                add(entity.name, property: name, message: "Another property of the entity has this name too.")
             }
             if let ancestor = ancestors.first(where: { properties[$0][name] != nil }) {
-                add(entity.name, name, "The entity inherits a property of this name from '\(entities[ancestor].name)'.")
+                add(
+                    entity.name, property: name,
+                    message: "The entity inherits a property of this name from '\(entities[ancestor].name)'.")
             }
         }
     }
@@ -230,29 +245,37 @@ package struct ModelValidator {
     // MARK: Groups of entities
 
     private mutating func checkGroups(
-        _ configurations: [String: [String]], _ templates: [FetchRequestTemplate]
+        _ configurations: [String: [String]], templates: [FetchRequestTemplate]
     ) {
         for (name, members) in configurations.sorted(by: { ModelResolver.precedes($0.key, $1.key) }) {
-            for problem in Self.labelProblems(name) { add(nil, "Configuration '\(name)': its \(problem)") }
+            for problem in Self.labelProblems(name) { add(nil, message: "Configuration '\(name)': its \(problem)") }
             var seen: Set<String> = []
             for member in members {
                 if numbers[member] == nil {
                     add(
                         nil,
-                        "Configuration '\(name)': the model has no entity '\(member)'\(hint(member, among: numbers.keys))"
+                        message:
+                            "Configuration '\(name)': the model has no entity '\(member)'\(hint(member, among: numbers.keys))"
                     )
                 }
-                if !seen.insert(member).inserted { add(nil, "Configuration '\(name)' lists entity '\(member)' twice.") }
+                if !seen.insert(member).inserted {
+                    add(nil, message: "Configuration '\(name)' lists entity '\(member)' twice.")
+                }
             }
         }
         var seen: Set<String> = []
         for template in templates {
             let name = template.name
-            for problem in Self.labelProblems(name) { add(nil, "Fetch request template '\(name)': its \(problem)") }
-            if !seen.insert(name).inserted { add(nil, "Two fetch request templates have the name '\(name)'.") }
+            for problem in Self.labelProblems(name) {
+                add(nil, message: "Fetch request template '\(name)': its \(problem)")
+            }
+            if !seen.insert(name).inserted { add(nil, message: "Two fetch request templates have the name '\(name)'.") }
             if numbers[template.entityName] == nil {
                 let hint = self.hint(template.entityName, among: numbers.keys)
-                add(nil, "Fetch request template '\(name)': the model has no entity '\(template.entityName)'\(hint)")
+                add(
+                    nil,
+                    message: "Fetch request template '\(name)': the model has no entity '\(template.entityName)'\(hint)"
+                )
             }
         }
     }

@@ -39,9 +39,9 @@ public struct RelationshipDescription: Hashable, Sendable, Adjustable {
     /// The name of the relationship back, declared by the destination entity or a superentity of
     /// it.
     public var inverseName: String?
-    /// The least number of destinations of a relationship that is not empty.
+    /// The minimum number of destinations of a relationship that is not empty.
     public var minCount: Int
-    /// The greatest number of destinations; nil for no limit.
+    /// The maximum number of destinations; nil for no limit.
     ///
     /// A relationship is to-one exactly when this is 1.
     public var maxCount: Int?

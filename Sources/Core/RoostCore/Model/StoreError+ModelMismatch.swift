@@ -4,8 +4,8 @@ extension StoreError {
     /// The maximum length of one difference in a message.
     private static let differenceCharacterCount = 120
 
-    /// The error of opening a store with a model that is not compatible with its own: what differs,
-    /// and what can be done.
+    /// Returns the error of opening a store with an incompatible model, with the differences and
+    /// the remedy.
     ///
     /// - Parameters:
     ///   - store: The store, as messages name it.
@@ -17,7 +17,7 @@ extension StoreError {
     ) -> StoreError {
         StoreError(
             .modelMismatch,
-            "The store '\(store)' was made with another version of the model: \(differences(of: expected, from: model)). Migrate the store (roost migrate), or open it with its own model. `roost model diff` tells whether a mapping can be inferred, and what it loses."
+            "The store '\(store)' was made with another version of the model: \(differences(of: expected, from: model)). Migrate the store (roost migrate), or open it with its own model. `roost model diff` reports whether a mapping can be inferred, and what it loses."
         )
     }
 

@@ -38,9 +38,9 @@ public struct BatchResult: Hashable, Sendable {
     public let objectIDs: [ObjectID]?
     /// Other objects that got a new version; nil unless IDs were requested.
     ///
-    /// A reference of theirs was set or cleared, a derived attribute or a limited count of theirs
-    /// depends on the request, or a derived attribute reads a property of theirs for the first
-    /// time.
+    /// The request set or cleared one of their references, or changed what one of their derived
+    /// attributes or limited counts depends on. Objects are listed too if a derived attribute reads
+    /// one of their properties for the first time.
     public let relatedObjectIDs: [ObjectID]?
 
     /// Makes a result; what `type` does not ask for is left out.

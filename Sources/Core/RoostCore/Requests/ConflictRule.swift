@@ -1,11 +1,11 @@
 /// The rule for a new object with the values of an existing object in a uniqueness constraint.
 ///
-/// Except for ``fail``, rows have the effect that one request for each would have, in their
-/// order. A row can mean an object that a row before it inserts. A value that a row before it
-/// gave up means no object. Of several constraints the first one that an object meets decides. A
-/// constraint with a null or a derived attribute identifies no object. Rows of one object are put
-/// together before rules are examined. Lists of to-many relationships are applied after all
-/// values; of two lists of one relationship of an object the last one holds.
+/// Except for ``fail``, rows have the same effect as one request for each row, in their order. A
+/// row can match an object that an earlier row inserts. A value that an earlier row replaced
+/// matches no object. If several constraints match, the first one decides. A constraint with a null
+/// or a derived attribute matches no object. Rows of one object are put together before rules are
+/// examined. Lists of to-many relationships are applied after all values; of two lists of one
+/// relationship of an object the last one holds.
 ///
 /// ```swift
 /// try store.insert("Album", rows: [["title": "Blue", "year": 1971]], onConflict: .update)

@@ -15,8 +15,9 @@ public struct FetchPlan: Sendable, Hashable {
         case scan
         /// The objects with keys that the predicate names.
         case keys
-        /// The index entries that meet a condition on its properties. The index or uniqueness
-        /// constraint is named as in the model.
+        /// The index entries that meet a condition on its properties.
+        ///
+        /// The index or uniqueness constraint is named as in the model.
         case index(String)
         /// The objects found by a relationship, named as in the model, in either direction.
         case relationship(String)

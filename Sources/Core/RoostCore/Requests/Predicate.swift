@@ -61,7 +61,9 @@ extension FetchRequest {
             case direct
             /// `ALL`: true for every element of the left side; true for none.
             case all
-            /// `ANY`, `SOME`: true for one element of the left side. `NONE` is its opposite.
+            /// `ANY`, `SOME`: true for at least one element of the left side.
+            ///
+            /// `NONE` is its opposite.
             case any
         }
 

@@ -16,7 +16,7 @@ public struct RowRequest: Hashable, Sendable {
     ///
     /// Its order may name columns. Its limit and its offset count rows.
     public var fetchRequest: FetchRequest
-    /// The columns; of none, every attribute, or with groups what they are grouped by.
+    /// The columns; if empty, every attribute, or the values by which rows are grouped.
     public var propertiesToFetch: [FetchRequest.FetchedProperty]
     /// The values that rows are grouped by: key paths through to-one relationships, other
     /// expressions, names of columns.
@@ -28,7 +28,7 @@ public struct RowRequest: Hashable, Sendable {
     ///
     /// It is made of names of columns, of what is grouped by, and of aggregates.
     public var havingPredicate: FetchRequest.Predicate?
-    /// Whether of equal rows only the first is given.
+    /// Whether only the first of equal rows is returned.
     public var returnsDistinctResults: Bool
 
     /// Creates a request for rows of the objects that another request asks for.

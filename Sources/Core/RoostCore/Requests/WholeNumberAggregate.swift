@@ -3,8 +3,9 @@
 package enum WholeNumberAggregate: Hashable, Sendable {
     /// The number of objects.
     case objects
-    /// The number of objects with a value of the attribute. Here and below, the attribute has whole
-    /// numbers or is a boolean.
+    /// The number of objects with a value of the attribute.
+    ///
+    /// Here and below, the attribute has whole numbers or is a boolean.
     case count(String)
     /// The sum of the attribute's values; nil if no object has one.
     case sum(String)

@@ -147,17 +147,17 @@ public struct ChangeSet: Sendable {
 
     /// Adds a link, or replaces its places.
     public mutating func add(_ link: Link, to relationship: RelationshipName) throws(StoreError) {
-        let (number, link) = try resolve(relationship, link)
-        Self.append(link, number, to: &addedLinks)
+        let (number, link) = try resolve(relationship, link: link)
+        Self.append(link, relationship: number, to: &addedLinks)
     }
 
     /// Removes a link.
     public mutating func remove(_ link: Link, from relationship: RelationshipName) throws(StoreError) {
-        let (number, link) = try resolve(relationship, link)
-        Self.append(link, number, to: &removedLinks)
+        let (number, link) = try resolve(relationship, link: link)
+        Self.append(link, relationship: number, to: &removedLinks)
     }
 
-    private func resolve(_ name: RelationshipName, _ link: Link) throws(StoreError) -> (Int, Link) {
+    private func resolve(_ name: RelationshipName, link: Link) throws(StoreError) -> (Int, Link) {
         let relationship = try model.requireLinkRelationship(name)
         return (
             relationship.owner,
@@ -165,7 +165,7 @@ public struct ChangeSet: Sendable {
         )
     }
 
-    private static func append(_ link: Link, _ relationship: Int, to batches: inout [LinkBatch]) {
+    private static func append(_ link: Link, relationship: Int, to batches: inout [LinkBatch]) {
         if let index = batches.firstIndex(where: { $0.relationship == relationship }) {
             batches[index].links.append(link)
         } else {

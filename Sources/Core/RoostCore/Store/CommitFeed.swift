@@ -140,13 +140,13 @@ package final class CommitFeed: Sendable {
     /// Says that a commit failed, or changed nothing.
     package func endCommit(_ number: Int) {
         state.withLock { state in
-            Self.noteEnd(of: number, &state)
+            Self.noteEnd(of: number, state: &state)
             Self.tellOverlapping(&state)
             Self.tellGap(&state)
         }
     }
 
-    private static func noteEnd(of number: Int, _ state: inout State) {
+    private static func noteEnd(of number: Int, state: inout State) {
         state.openCount -= 1
         state.endCount += 1
         state.openNumbers.remove(number)
@@ -167,7 +167,7 @@ package final class CommitFeed: Sendable {
     ) {
         let (previous, generation) = generations
         state.withLock { state in
-            Self.noteEnd(of: number, &state)
+            Self.noteEnd(of: number, state: &state)
             guard !state.listeners.isEmpty else { return }
             if state.addsGenerations {
                 let isWanted = state.listeners.contains { $0.ignored == nil || $0.ignored != origin }

@@ -3,14 +3,18 @@ internal import Dispatch
 extension PersistentStore {
     /// Starts a load that writes on a thread of its own while the caller makes the next records.
     ///
-    /// All that ``bulkLoader(_:)`` promises holds, and what is loaded is the same. What differs:
-    /// `append` copies what it is given and may return before it is written, so an error comes from
-    /// a later call, ``BulkLoader/finish()`` at the latest, and `options.checkCancellation` is
-    /// called on the other thread. It pays where making the records takes a good part of the time
-    /// and there is a second processor; small batches are gathered into full ones. Memory: at most
-    /// seven full batches of records (256 KiB each) and as many of links (128 KiB) more.
+    /// All guarantees of ``bulkLoader(_:)`` hold, and the loaded content is the same. Two things
+    /// differ:
+    ///
+    /// - `append` copies its argument and may return before it is written. An error can come from a
+    ///   later call, ``BulkLoader/finish()`` at the latest.
+    /// - `options.checkCancellation` is called on the other thread.
+    ///
+    /// It is faster if making the records takes much of the time and there is a second processor.
+    /// Small batches are gathered into full ones. It takes the memory of at most seven full batches
+    /// of records (256 KiB each) and as many of links (128 KiB each).
     public func concurrentBulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
-        try ConcurrentBulkLoader(self, options)
+        try ConcurrentBulkLoader(self, options: options)
     }
 }
 
@@ -30,7 +34,7 @@ final class ConcurrentBulkLoader: BulkLoader {
     private var isOver = false
 
     /// Returns when the store has begun the load.
-    init(_ store: any PersistentStore, _ options: BulkLoadOptions) throws(StoreError) {
+    init(_ store: any PersistentStore, options: BulkLoadOptions) throws(StoreError) {
         (location, model) = (store.location, store.model)
         records = RecordBatch(model: store.model)
         let channel = channel
@@ -39,7 +43,7 @@ final class ConcurrentBulkLoader: BulkLoader {
             do throws(StoreError) {
                 let loader = try store.bulkLoader(options)
                 begun.signal()
-                return try Self.write(from: channel, loader)
+                return try Self.write(from: channel, loader: loader)
             } catch {
                 channel.stop()
                 begun.signal()
@@ -54,7 +58,7 @@ final class ConcurrentBulkLoader: BulkLoader {
 
     /// Loads everything that arrives; nil when the load was given up.
     private static func write(
-        from channel: BatchChannel, _ loader: any BulkLoader
+        from channel: BatchChannel, loader: any BulkLoader
     ) throws(StoreError) -> StoreTally? {
         while true {
             switch channel.receive() {

@@ -21,8 +21,10 @@ package enum MetadataDocument {
     /// - Throws: Code `corrupted` for anything else, with the place.
     public static func decode(_ bytes: [UInt8]) throws(StoreError) -> [String: MetadataValue] {
         let node = try JSONNode.document(bytes, as: "The store's user metadata", code: .corrupted)
-        guard case .object(let members) = node.content else { throw corrupted(node, "an object", bytes) }
-        return try dictionary(members, bytes)
+        guard case .object(let members) = node.content else {
+            throw corrupted(node, expected: "an object", bytes: bytes)
+        }
+        return try dictionary(members, bytes: bytes)
     }
 
     // MARK: Writing
@@ -49,10 +51,10 @@ package enum MetadataDocument {
         case .double(let number):
             let content = JSONNode.Content.double(number)
             if case .number = content { return content }
-            return tagged("$double", content)
+            return tagged("$double", content: content)
         case .bool(let value): return .bool(value)
-        case .date(let date): return tagged("$date", .double(date.timeIntervalSinceReferenceDate))
-        case .data(let data): return tagged("$data", .string(Base64.text(data)))
+        case .date(let date): return tagged("$date", content: .double(date.timeIntervalSinceReferenceDate))
+        case .data(let data): return tagged("$data", content: .string(Base64.text(data)))
         case .array(let values):
             var nodes: [JSONNode] = []
             for value in values { nodes.append(JSONNode(try content(value, depth: depth + 1))) }
@@ -61,51 +63,53 @@ package enum MetadataDocument {
             guard values.count == 1, values.keys.first?.utf8.first == UInt8(ascii: "$") else {
                 return .object(try members(values, depth: depth + 1))
             }
-            return tagged("$dictionary", .object(try members(values, depth: depth + 2)))
+            return tagged("$dictionary", content: .object(try members(values, depth: depth + 2)))
         }
     }
 
-    private static func tagged(_ tag: String, _ content: JSONNode.Content) -> JSONNode.Content {
+    private static func tagged(_ tag: String, content: JSONNode.Content) -> JSONNode.Content {
         .object([JSONMember(tag, content)])
     }
 
     // MARK: Reading
 
     private static func dictionary(
-        _ members: [JSONMember], _ bytes: [UInt8]
+        _ members: [JSONMember], bytes: [UInt8]
     ) throws(StoreError) -> [String: MetadataValue] {
         var result: [String: MetadataValue] = [:]
-        for member in members { result[member.key] = try value(member.value, bytes) }
+        for member in members { result[member.key] = try value(member.value, bytes: bytes) }
         return result
     }
 
-    private static func value(_ node: JSONNode, _ bytes: [UInt8]) throws(StoreError) -> MetadataValue {
+    private static func value(_ node: JSONNode, bytes: [UInt8]) throws(StoreError) -> MetadataValue {
         switch node.content {
-        case .null: throw corrupted(node, "a value", bytes)
+        case .null: throw corrupted(node, expected: "a value", bytes: bytes)
         case .bool(let value): return .bool(value)
         case .string(let text): return .string(text)
         case .number(let text):
             if text.utf8.contains(where: { $0 == 0x2E || $0 == 0x65 || $0 == 0x45 }) {
                 guard let number = node.content.double else {
-                    throw corrupted(node, "a number in range", bytes)
+                    throw corrupted(node, expected: "a number in range", bytes: bytes)
                 }
                 return .double(number)
             }
-            guard let number = Int64(text) else { throw corrupted(node, "a whole number of 64 bits", bytes) }
+            guard let number = Int64(text) else {
+                throw corrupted(node, expected: "a whole number of 64 bits", bytes: bytes)
+            }
             return .int(number)
         case .array(let nodes):
             var values: [MetadataValue] = []
-            for node in nodes { values.append(try value(node, bytes)) }
+            for node in nodes { values.append(try value(node, bytes: bytes)) }
             return .array(values)
         case .object(let members):
             if members.count == 1, let member = members.first, member.key.utf8.first == UInt8(ascii: "$") {
-                return try tagged(member, bytes)
+                return try tagged(member, bytes: bytes)
             }
-            return .dictionary(try dictionary(members, bytes))
+            return .dictionary(try dictionary(members, bytes: bytes))
         }
     }
 
-    private static func tagged(_ member: JSONMember, _ bytes: [UInt8]) throws(StoreError) -> MetadataValue {
+    private static func tagged(_ member: JSONMember, bytes: [UInt8]) throws(StoreError) -> MetadataValue {
         let node = member.value
         switch (member.key, node.content) {
         case ("$double", let content):
@@ -114,13 +118,13 @@ package enum MetadataDocument {
             if let seconds = content.double { return .date(Date(timeIntervalSinceReferenceDate: seconds)) }
         case ("$data", .string(let text)):
             if let data = Base64.data(text) { return .data(data) }
-        case ("$dictionary", .object(let members)): return .dictionary(try dictionary(members, bytes))
+        case ("$dictionary", .object(let members)): return .dictionary(try dictionary(members, bytes: bytes))
         default: break
         }
-        throw corrupted(node, "the value of a known tag", bytes)
+        throw corrupted(node, expected: "the value of a known tag", bytes: bytes)
     }
 
-    private static func corrupted(_ node: JSONNode, _ expected: String, _ bytes: [UInt8]) -> StoreError {
+    private static func corrupted(_ node: JSONNode, expected: String, bytes: [UInt8]) -> StoreError {
         let position = TextPosition(of: node.byteOffset, in: bytes)
         return StoreError(.corrupted, "The store's user metadata is damaged: \(position): \(expected) is expected.")
     }

@@ -177,9 +177,11 @@ public struct StoreOptions: Sendable, Adjustable {
     /// let store = try Store.open(.sqlite("music.sqlite"), model: model, options: options)
     /// ```
     ///
-    /// Opening throws `unsupported` for a type without the capability ``StoreCapability/history``,
-    /// `readOnly` if the store would have to be changed and is opened read-only, and `busy` if an
-    /// SQLite store would have to be changed that is open elsewhere.
+    /// Opening throws:
+    ///
+    /// - `unsupported` for a type without the capability ``StoreCapability/history``;
+    /// - `readOnly` if the store would have to change and is opened read-only;
+    /// - `busy` if an SQLite store would have to change and is open elsewhere.
     public var tracksHistory: Bool? = nil
     /// The limits of the history that the store keeps; nil leaves them as they are.
     ///

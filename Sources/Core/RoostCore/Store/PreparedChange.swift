@@ -56,13 +56,13 @@ package final class PreparedChange: Sendable {
         self.changes = changes
         self.model = model
         try Self.requireNew(changes.inserts)
-        removedLinks = try Self.stored(changes.removedLinks, model)
-        addedLinks = try Self.stored(changes.addedLinks, model)
-        inserts = Self.inOrder(Self.items(changes.inserts, model))
-        updates = Self.inOrder(Self.items(changes.updates, model))
-        deletes = Self.inOrder(try Self.items(changes.deletes.lazy.map(\.id), model))
-        unchanged = try Self.items(changes.unchanged.lazy.map(\.id), model)
-        existing = try Self.items(changes.existing, model)
+        removedLinks = try Self.stored(changes.removedLinks, model: model)
+        addedLinks = try Self.stored(changes.addedLinks, model: model)
+        inserts = Self.inOrder(Self.items(changes.inserts, model: model))
+        updates = Self.inOrder(Self.items(changes.updates, model: model))
+        deletes = Self.inOrder(try Self.items(changes.deletes.lazy.map(\.id), model: model))
+        unchanged = try Self.items(changes.unchanged.lazy.map(\.id), model: model)
+        existing = try Self.items(changes.existing, model: model)
         var lastPlaces: [LastPlace] = []
         for expected in changes.lastPlaces {
             lastPlaces.append(LastPlace(expected: expected, relationship: try expected.requireOrdered(model)))
@@ -103,7 +103,7 @@ package final class PreparedChange: Sendable {
 
     // MARK: Resolving
 
-    private static func items(_ batch: RecordBatch, _ model: ManagedObjectModel) -> [Item] {
+    private static func items(_ batch: RecordBatch, model: ManagedObjectModel) -> [Item] {
         var items: [Item] = []
         items.reserveCapacity(batch.count)
         for index in 0..<batch.count {
@@ -114,7 +114,7 @@ package final class PreparedChange: Sendable {
     }
 
     private static func items(
-        _ ids: some Collection<ObjectID>, _ model: ManagedObjectModel
+        _ ids: some Collection<ObjectID>, model: ManagedObjectModel
     ) throws(StoreError) -> [Item] {
         var items: [Item] = []
         items.reserveCapacity(ids.count)
@@ -135,7 +135,7 @@ package final class PreparedChange: Sendable {
         var isInOrder = true
         for index in 1..<max(1, items.count) where items[index].place < items[index - 1].place { isInOrder = false }
         guard !isInOrder else { return items }
-        // By the digits of their places: comparing would take some seventeen comparisons for each.
+        // A radix sort by place: comparing would take about seventeen comparisons for each item.
         var order: [EntryArena.Item] = []
         order.reserveCapacity(items.count)
         for (index, item) in items.enumerated() {
@@ -146,7 +146,7 @@ package final class PreparedChange: Sendable {
         return order.map { items[$0.offset] }
     }
 
-    private static func stored(_ batches: [LinkBatch], _ model: ManagedObjectModel) throws(StoreError) -> [LinkBatch] {
+    private static func stored(_ batches: [LinkBatch], model: ManagedObjectModel) throws(StoreError) -> [LinkBatch] {
         var stored: [LinkBatch] = []
         for batch in batches where !batch.isEmpty { stored.append(try batch.stored(in: model)) }
         return stored
@@ -166,10 +166,12 @@ package final class PreparedChange: Sendable {
     }
 
     private func requireUnique() throws(StoreError) {
-        if let item = Self.repeated(inserts) ?? Self.common(inserts, updates) ?? Self.common(inserts, deletes) {
+        if let item = Self.repeated(inserts) ?? Self.common(inserts, others: updates)
+            ?? Self.common(inserts, others: deletes)
+        {
             throw .takenKey(id(item))
         }
-        if let item = Self.repeated(updates) ?? Self.repeated(deletes) ?? Self.common(deletes, updates) {
+        if let item = Self.repeated(updates) ?? Self.repeated(deletes) ?? Self.common(deletes, others: updates) {
             throw StoreError(
                 .invalidRequest, "The change set changes \(id(item)) more than once; nothing was written.")
         }
@@ -182,7 +184,7 @@ package final class PreparedChange: Sendable {
     }
 
     /// Returns the first item at the place of one of the others; both are in order.
-    private static func common(_ items: [Item], _ others: [Item]) -> Item? {
+    private static func common(_ items: [Item], others: [Item]) -> Item? {
         var index = 0
         for item in items {
             while index < others.count, others[index].place < item.place { index += 1 }

@@ -7,7 +7,7 @@ extension RecordBatch {
         guard self.model.hasVersionHashes(of: model) else {
             throw StoreError(
                 .modelMismatch,
-                "The batch was made for another model than the records that are to be put into it; make one with the model of their store."
+                "The batch was made for another model than that of the records; make one with the model of their store."
             )
         }
     }

@@ -113,15 +113,15 @@ package struct NoticeUnion: Sendable {
         isComplete = next.isComplete
         if isComplete {
             // What was deleted and inserted again has other values than before.
-            for id in next.inserted { note(id, kinds[id] == .deleted ? .updated : .inserted) }
-            for id in next.updated where kinds[id] != .inserted { note(id, .updated) }
-            for id in next.deleted { note(id, .deleted) }
+            for id in next.inserted { note(id, kind: kinds[id] == .deleted ? .updated : .inserted) }
+            for id in next.updated where kinds[id] != .inserted { note(id, kind: .updated) }
+            for id in next.deleted { note(id, kind: .deleted) }
             isComplete = ids.count <= SaveNotice.mostIDs || ids.count == next.idCount
         }
         if !isComplete { (ids, kinds) = ([], [:]) }
     }
 
-    private mutating func note(_ id: ObjectID, _ kind: Kind) {
+    private mutating func note(_ id: ObjectID, kind: Kind) {
         if kinds.updateValue(kind, forKey: id) == nil { ids.append(id) }
     }
 

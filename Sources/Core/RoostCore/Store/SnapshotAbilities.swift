@@ -1,6 +1,6 @@
-// Abilities that a snapshot need not have. Each is a protocol of its own; what programs call is an extension of
-// `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all others. The abilities that take a
-// compiled request are in RoostQuery.
+// Abilities that a snapshot need not have. Each is a protocol of its own; what programs call is an
+// extension of `StoreSnapshot`, which asks a snapshot that conforms and has an answer for all
+// others. The abilities that take a compiled request are in RoostQuery.
 
 /// A snapshot that reads the links of many objects in one pass.
 public protocol GroupedLinkSnapshot: StoreSnapshot {
@@ -59,7 +59,7 @@ extension StoreSnapshot {
         if let snapshot = self as? any GroupedLinkSnapshot {
             return try snapshot.groupedLinks(of: relationship, from: ids)
         }
-        return ChainedLinkCursor(self, relationship, ids)
+        return ChainedLinkCursor(self, relationship: relationship, ids: ids)
     }
 
     /// Returns the way in which predicates, orders and rows read the objects around a record.
@@ -83,7 +83,7 @@ private final class ChainedLinkCursor: FillingLinkCursor {
     /// The first link of `part` that was not given.
     private var position = 0
 
-    init(_ snapshot: any StoreSnapshot, _ relationship: ManagedObjectModel.Relationship, _ ids: [ObjectID]) {
+    init(_ snapshot: any StoreSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
         (self.snapshot, self.ids, name) = (snapshot, ids, relationship.name)
         part = LinkBatch(relationship: relationship.number)
         super.init(relationship: relationship.number)

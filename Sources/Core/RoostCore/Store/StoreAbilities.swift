@@ -1,6 +1,7 @@
-// Abilities that a store need not have. Each is a protocol of its own; what programs call is an extension of
-// `PersistentStore`, which asks a store that conforms and has an answer for every other one. The requirements have other
-// names than what programs call, so that a type which forgets one does not compile.
+// Abilities that a store need not have. Each is a protocol of its own; what programs call is an
+// extension of `PersistentStore`, which asks a store that conforms and has an answer for every
+// other one. The requirements have other names than what programs call, so that a type which
+// forgets one does not compile.
 
 /// A store whose type checks the structure of its file, beside the checksums of records and links.
 public protocol StructureCheckingStore: PersistentStore {

@@ -46,7 +46,7 @@ public struct StoreCapabilities: Hashable, Sendable {
     /// Makes a set of capabilities.
     public init(_ capabilities: StoreCapability...) { members = Set(capabilities) }
 
-    /// Whether the capability is there.
+    /// Whether the set contains a capability.
     public func contains(_ capability: StoreCapability) -> Bool { members.contains(capability) }
     /// The names of all capabilities, sorted.
     package var names: [String] { members.map(\.description).sorted() }

@@ -96,7 +96,7 @@ public indirect enum MetadataValue: Sendable, Hashable {
 }
 
 extension MetadataValue: CustomStringConvertible {
-    /// The value for people who debug; a date is its seconds since 2001-01-01, as in ``Value``.
+    /// A description for debugging; a date is its seconds since 2001-01-01, as in ``Value``.
     public var description: String {
         switch self {
         case .string(let value): value.debugDescription
@@ -113,6 +113,6 @@ extension MetadataValue: CustomStringConvertible {
 }
 
 extension MetadataValue: CustomReflectable {
-    /// A leaf, so that nothing looks into a date that Foundation cannot describe.
+    /// A mirror without children, because Foundation cannot describe every date.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

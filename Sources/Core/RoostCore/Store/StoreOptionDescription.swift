@@ -81,8 +81,7 @@ extension PersistentStoreType {
 
     /// Returns the problem with an option of a store of this type, or nil.
     ///
-    /// A sentence that names the option and what would be right: the nearest name, or the possible
-    /// values.
+    /// The sentence names the option and the remedy: the nearest name, or the possible values.
     package func problem(withOption name: String, value: String) -> String? {
         let known = optionDescriptions
         guard let option = known.first(where: { $0.name == name }) else {
@@ -95,7 +94,7 @@ extension PersistentStoreType {
         return option.problem(withValue: value, of: self)
     }
 
-    /// Refuses options that stores of this type do not have, or that cannot be what they are.
+    /// Refuses options that stores of this type do not have, and values that an option cannot have.
     ///
     /// - Throws: `invalidRequest` with what is wrong with the first one, by name.
     public func requireKnown(_ typeOptions: [String: String]) throws(StoreError) {

@@ -40,7 +40,7 @@ public final class StoreRegistry: Sendable {
         let hint =
             nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             ?? "known types: \(names.joined(separator: ", "))"
-        throw StoreError(.unknownStoreType, "There is no store type '\(name)'; \(hint)")
+        throw StoreError(.unknownStoreType, "The store type '\(name)' is unknown; \(hint)")
     }
 
     /// Returns the location that `text` names: `type:path`, or the path of an existing store.

@@ -17,21 +17,21 @@ public struct Tally: Hashable, Sendable {
     /// that the sum over 2^16 entities, the most of a model, does not overflow.
     package static func canBe(count: Int) -> Bool { (0..<1 << 46).contains(count) }
 
-    /// Counts one thing with this hash in.
+    /// Adds one record or link with this hash.
     @inlinable
     package mutating func add(_ hash: UInt64) {
         count &+= 1
         sum &+= hash
     }
 
-    /// Counts everything in that another tally counts.
+    /// Adds everything that another tally counts.
     @inlinable
     package mutating func add(_ other: Tally) {
         count &+= other.count
         sum &+= other.sum
     }
 
-    /// Counts one thing with this hash out.
+    /// Subtracts one record or link with this hash.
     @inlinable
     package mutating func remove(_ hash: UInt64) {
         count &-= 1
@@ -62,14 +62,14 @@ public struct StoreTally: Hashable, Sendable {
         generation = .initial
     }
 
-    /// Everything in one number.
+    /// The content as one value.
     public var digest: StoreDigest {
         StoreDigest(
             objectCount: entities.reduce(0) { $0 &+ $1.count }, linkCount: relationships.reduce(0) { $0 &+ $1.count },
             sum: (entities + relationships).reduce(0) { $0 &+ $1.sum })
     }
 
-    /// Counts the records of a batch in, by the content hashes they carry.
+    /// Adds the records of a batch, by the content hashes they carry.
     public mutating func add(_ batch: RecordBatch) {
         batch.forEachRecord { entities[$0.entityNumber].add($0.storedContentHash) }
     }
@@ -79,13 +79,13 @@ public struct StoreTally: Hashable, Sendable {
         batch.forEachRecord { entities[$0.entityNumber].remove($0.storedContentHash) }
     }
 
-    /// Counts everything in that a tally of the same model counts; the generation stays.
+    /// Adds everything that a tally of the same model counts; keeps the generation.
     package mutating func add(_ other: StoreTally) {
         for (number, tally) in other.entities.enumerated() { entities[number].add(tally) }
         for (number, tally) in other.relationships.enumerated() { relationships[number].add(tally) }
     }
 
-    /// Counts links in.
+    /// Adds links.
     public mutating func add(_ batch: LinkBatch) {
         for link in batch.links {
             relationships[batch.relationship].add(RecordHash.link(link, of: batch.relationship))
@@ -130,7 +130,7 @@ public struct StoreDigest: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StoreSnapshot {
-    /// Reads everything and counts it by hashes of what was read.
+    /// Computes the tally of the snapshot by reading everything.
     ///
     /// The hash of every record is computed from its bytes, not taken from what it carries.
     /// - Complexity: O(*n*) in records and links; memory for one batch.
@@ -154,7 +154,7 @@ extension StoreSnapshot {
 }
 
 extension StoreTally {
-    /// Counts one commit more.
+    /// Advances the generation by one commit.
     ///
     /// - Throws: `limitExceeded` for a store that has the highest generation.
     package mutating func countCommit() throws(StoreError) { generation = try generation.next() }

@@ -1,5 +1,5 @@
-// Abilities that a type of store need not have. Each is a protocol of its own; other modules call the extension of
-// `PersistentStoreType`, which has an answer for every type.
+// Abilities that a type of store need not have. Each is a protocol of its own; other modules call
+// the extension of `PersistentStoreType`, which has an answer for every type.
 
 /// A type that makes a store's file smaller while other programs have it open.
 public protocol CompactingStoreType: PersistentStoreType {

@@ -30,15 +30,16 @@ package final class BatchChannel: Sendable {
     private let filled: DispatchSemaphore
 
     package init(capacity: Int) {
-        // A semaphore must not end below the value it was made with, so they start at zero and are filled by hand.
+        // A semaphore must not be deallocated below its initial value, so they start at zero and
+        // are signaled.
         free = DispatchSemaphore(value: 0)
         filled = DispatchSemaphore(value: 0)
         for _ in 0..<capacity { free.signal() }
     }
 
-    /// Hands a message over, waiting for room.
+    /// Sends a message, waiting for room.
     ///
-    /// False when the other side stopped; the message is dropped then.
+    /// Returns false if the other side stopped; the message is then dropped.
     package func send(_ message: Message) -> Bool {
         if isStopped { return false }
         free.wait()
@@ -51,9 +52,9 @@ package final class BatchChannel: Sendable {
         return isSent
     }
 
-    /// Takes the next message, waiting for one.
+    /// Receives the next message, waiting for one.
     ///
-    /// Nil when the other side stopped before ``Message/end``.
+    /// Returns nil if the other side stopped before ``Message/end``.
     package func receive() -> Message? {
         if isStopped { return nil }
         filled.wait()
@@ -95,14 +96,14 @@ package final class BatchChannel: Sendable {
         return batch
     }
 
-    /// Gives a batch back.
+    /// Takes back a batch for reuse.
     package func recycle(_ batch: consuming RecordBatch) {
         // Cursors replace what is in a batch, so there is no need to empty it here.
         let batch = consume batch
         state.withLock { $0.spareRecords.append(batch) }
     }
 
-    /// Gives a batch back.
+    /// Takes back a batch for reuse.
     package func recycle(_ batch: consuming LinkBatch) {
         let batch = consume batch
         state.withLock { $0.spareLinks.append(batch) }

@@ -1,9 +1,7 @@
-/// Runs what may nest deep: on a thread of its own whose stack is large enough, whatever the
-/// caller's is.
+/// Runs deep recursion on a thread of its own with a large stack.
 ///
-/// Secondary threads have half a megabyte on some platforms, which two hundred levels of recursion
-/// can need more than. The caller waits; it costs the start of a thread, so shallow work is done
-/// without it.
+/// Secondary threads have half a megabyte on some platforms, and two hundred levels of recursion
+/// can need more. The caller waits. Starting a thread takes time, so shallow work does not use it.
 package enum DeepStack {
     /// The maximum depth of recursion over predicates on the caller's own stack.
     package static let shallowDepth = 12
@@ -12,7 +10,7 @@ package enum DeepStack {
     /// costs nothing.
     private static let byteCount = 32 << 20
 
-    /// Runs `body` and gives what it returns.
+    /// Runs `body` and returns its result.
     ///
     /// - Throws: What `body` throws; `outOfResources` when the system starts no more threads.
     package static func run<Result: Sendable>(

@@ -1,7 +1,8 @@
 internal import RoostSystem
 
-/// Sorts any number of entries in bounded memory: what does not fit goes to an unlinked file in
-/// sorted runs, which are merged.
+/// Sorts any number of entries in bounded memory.
+///
+/// Entries that do not fit are written to unlinked files as sorted runs, which are merged.
 ///
 /// Use it from one thread.
 package final class ExternalSorter {
@@ -26,9 +27,9 @@ package final class ExternalSorter {
     /// Adds an entry.
     ///
     /// - Parameters:
-    ///   - key: What entries of a group are sorted by, byte for byte.
-    ///   - value: What comes with the key, and decides between equal ones.
-    ///   - group: What entries are sorted by first.
+    ///   - key: The bytes by which the entries of a group are sorted.
+    ///   - value: The value of the key, which orders entries with equal keys.
+    ///   - group: The number by which entries are sorted first.
     /// - Throws: `noSpace` and `ioFailure`, of a file for what does not fit into memory.
     package func append(
         _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, in group: UInt8
@@ -66,7 +67,7 @@ package final class ExternalSorter {
         }
     }
 
-    /// All entries in order, to be asked for one after the other.
+    /// Returns a reader of all entries in order.
     ///
     /// The sorter is empty afterwards.
     package func entries() throws(StoreError) -> SortedEntryReader {
@@ -248,7 +249,7 @@ final class SortedRun {
         return try fill()
     }
 
-    /// Goes to the next entry.
+    /// Moves to the next entry.
     ///
     /// Returns false at the end.
     func advance() throws(StoreError) -> Bool {

@@ -1,9 +1,8 @@
-/// An array of plain values that is emptied and filled again and again, for what is added to with
-/// every record that is read.
+/// An array of plain values that is emptied and filled repeatedly, for data that grows with every
+/// record.
 ///
-/// Its memory is an `Array` that is longer than what is in it, so that adding is a copy and
-/// emptying sets a number; `Array` takes some 80 and 60 instructions for them. A value like any
-/// array.
+/// Its memory is a longer `Array`, so that appending is a copy and emptying sets a number. `Array`
+/// takes some 80 and 60 instructions for these. It is a value like any array.
 @usableFromInline
 struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
     /// The elements; past the first ``count`` they are leftovers or uninitialized.
@@ -23,7 +22,7 @@ struct ReusedArray<Element: BitwiseCopyable & Sendable>: Sendable {
 
     var last: Element? { count == 0 ? nil : memory[count - 1] }
 
-    /// Takes all elements out and keeps the memory.
+    /// Removes all elements and keeps the memory.
     mutating func removeAll() { count = 0 }
 
     mutating func removeLast(_ count: Int) {

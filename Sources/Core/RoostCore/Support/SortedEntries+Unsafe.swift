@@ -1,6 +1,6 @@
 internal import RoostSystem
 
-/// Entries one after the other, as a sorter gives them back.
+/// Encoded entries, one after the other, as a sorter returns them.
 package struct EncodedEntries: Sendable {
     private var bytes: [UInt8] = []
 
@@ -28,7 +28,7 @@ package struct EncodedEntries: Sendable {
 
 /// Entries of several groups in one piece of memory.
 ///
-/// The unit in which the sorter takes and gives.
+/// The unit in which the sorter receives and returns entries.
 ///
 /// An entry is `[key length, 4][value length, 4][group, 1][key][value]`; the key length counts the
 /// group. Sorted by group, then key, then value.
@@ -79,10 +79,12 @@ package struct EntryArena: Sendable {
     }
 
     /// The first sixteen bytes of a key as numbers that order like them.
-    static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) { (word(key, 0), word(key, 8)) }
+    static func prefix(of key: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
+        (word(key, offset: 0), word(key, offset: 8))
+    }
 
     /// Returns eight bytes of a key as a number with the same order; zeros past the end.
-    private static func word(_ key: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+    private static func word(_ key: UnsafeRawBufferPointer, offset: Int) -> UInt64 {
         let count = key.count - offset
         // SAFETY: all that is read lies before the end of the key.
         if count >= 8 { return UInt64(bigEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
@@ -110,14 +112,14 @@ package struct EntryArena: Sendable {
                 while end < items.count, items[end].low == items[start].low, items[end].high == items[start].high {
                     end += 1
                 }
-                if end - start > 1 { items[start..<end].sort { Self.precedes($0, $1, in: buffer) } }
+                if end - start > 1 { items[start..<end].sort { Self.precedes($0, right: $1, in: buffer) } }
                 start = end
             }
         }
     }
 
     /// Whether an entry whose first bytes are those of another comes before it.
-    private static func precedes(_ left: Item, _ right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
+    private static func precedes(_ left: Item, right: Item, in buffer: UnsafeRawBufferPointer) -> Bool {
         guard let a = entry(at: left.offset, in: buffer), let b = entry(at: right.offset, in: buffer) else {
             return left.offset < right.offset
         }
@@ -205,7 +207,8 @@ extension [EntryArena.Item] {
             guard (isLow ? differing.low : differing.high) >> shift & 0xFF != 0 else { continue }
             scratch.withUnsafeMutableBufferPointer { target in
                 withUnsafeBufferPointer { source in
-                    // SAFETY: a digit has 256 values, and the places that are counted for them are those of all items, each once.
+                    // SAFETY: a digit has 256 values, and the places that are counted for them are
+                    // those of all items, each once.
                     withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { places in
                         places.initialize(repeating: 0)
                         for item in source { places[Int((isLow ? item.low : item.high) >> shift & 0xFF)] += 1 }

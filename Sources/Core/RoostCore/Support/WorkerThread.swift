@@ -9,10 +9,9 @@ package final class WorkerThread<Result: Sendable>: Sendable {
     /// Starts a thread that runs `body`.
     ///
     /// - Parameters:
-    ///   - name: What debuggers show.
-    ///   - stackByteCount: How large its stack is; the default of secondary threads is small on
-    ///     some platforms, and libraries below may want more. Memory that is not touched costs
-    ///     nothing.
+    ///   - name: The name that debuggers show.
+    ///   - stackByteCount: The size of its stack. The default of secondary threads is small on some
+    ///     platforms, and libraries may need more. Memory that is not touched costs nothing.
     ///   - body: The work.
     /// - Throws: `outOfResources` when the system starts no more threads; `join` is
     ///   not called then.
@@ -31,7 +30,7 @@ package final class WorkerThread<Result: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the end of the work and gives its result.
+    /// Waits for the end of the work and returns its result.
     ///
     /// Call it once.
     package func join() -> Swift.Result<Result, StoreError> {

@@ -1,4 +1,4 @@
-/// The type of an attribute, with Core Data's raw values (reference §1.2).
+/// The type of an attribute, with Core Data's raw values.
 public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     /// No type; only a transient attribute may have it.
     case undefined = 0
@@ -26,7 +26,7 @@ public enum AttributeType: Int, Sendable, CaseIterable, Codable {
     case uuid = 1100
     /// A URI, kept as its text.
     case uri = 1200
-    /// A value that a registered codec turns into bytes; the store sees the bytes.
+    /// An encoded value: stores see bytes, and contexts encode a `Codable` value as JSON.
     case transformable = 1800
     /// The ID of an object, without the meaning of a relationship.
     case objectID = 2000

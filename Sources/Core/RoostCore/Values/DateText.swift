@@ -32,7 +32,7 @@ package enum DateText {
             }
         }
         guard let zone = reader.zone(), reader.rest.isEmpty else { return nil }
-        return sum(whole - zone, fraction)
+        return sum(whole - zone, fraction: fraction)
     }
 
     /// Returns the seconds from 2001-01-01 to the beginning of a day; nil for a day that no month
@@ -50,7 +50,8 @@ package enum DateText {
     /// Returns nil for any time outside the years 0000 to 9999.
     package static func text(_ seconds: Double) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12, !(seconds == 0 && seconds.sign == .minus) else { return nil }
-        // A double prints as digits and a fraction unless it is tiny: then its exponent is of no use here.
+        // A double prints as digits and a fraction unless it is tiny: then its exponent is of no
+        // use here.
         let printed = "\(abs(seconds))"
         guard !printed.contains("e"), let point = printed.firstIndex(of: "."), let magnitude = Int(printed[..<point])
         else { return nil }
@@ -72,8 +73,8 @@ package enum DateText {
 
     /// The date in UTC to the microsecond, `2024-05-01T12:30:00.25Z`, for people.
     ///
-    /// What a program computes is often a little beside the number that it stands for, and
-    /// ``text(_:)`` has the digits of that too.
+    /// A computed time often differs slightly from the intended one, and ``text(_:)`` shows those
+    /// digits too.
     package static func shortText(_ seconds: Double) -> String? {
         let second = seconds.rounded(.down)
         let microseconds = ((seconds - second) * 1_000_000).rounded()
@@ -121,7 +122,7 @@ package enum DateText {
     }
 
     /// The double that is nearest to a whole number and the digits of a fraction.
-    private static func sum(_ whole: Int, _ fraction: String) -> Double? {
+    private static func sum(_ whole: Int, fraction: String) -> Double? {
         guard whole < 0, fraction.contains(where: { $0 != "0" }) else { return Double("\(whole).\(fraction)0") }
         return Double("-\(-whole - 1).\(String(decoding: complement(Array(fraction.utf8)), as: UTF8.self))")
     }

@@ -1,7 +1,8 @@
 extension DecimalNumber {
     /// The double that is nearest to the number.
     package var nearestDouble: Double {
-        // Digits and power of ten that are floating-point numbers exactly give the nearest one by one rounding.
+        // Digits and power of ten that are floating-point numbers exactly give the nearest one by
+        // one rounding.
         if mantissa < 1 << 53, abs(Int(exponent)) < Self.exactPowers.count {
             let digits = Double(UInt64(mantissa))
             let power = Self.exactPowers[abs(Int(exponent))]

@@ -37,7 +37,8 @@ package struct DecimalNumber: Hashable, Sendable {
             self = .zero
             return
         }
-        // The exponent may come from a file: far outside the range it must not be counted up. A mantissa has at most 38 zeros at its end.
+        // The exponent may come from a file: far outside the range it must not be counted up. A
+        // mantissa has at most 38 zeros at its end.
         guard (-128 - 38...127).contains(exponent) else { return nil }
         var (mantissa, exponent) = (mantissa, exponent)
         while mantissa % 10 == 0 {
@@ -176,7 +177,8 @@ extension DecimalNumber: Comparable {
         if left.mantissa == 0 || right.mantissa == 0 {
             return left.mantissa == right.mantissa ? 0 : (left.mantissa == 0 ? -1 : 1)
         }
-        // The position of the leading digit decides first; then both mantissas are brought to 38 digits.
+        // The position of the leading digit decides first; then both mantissas are brought to 38
+        // digits.
         let (leftLead, leftDigits) = left.normalized
         let (rightLead, rightDigits) = right.normalized
         if leftLead != rightLead { return leftLead < rightLead ? -1 : 1 }

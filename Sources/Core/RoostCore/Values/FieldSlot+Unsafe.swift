@@ -22,8 +22,9 @@ package struct FieldSlot: Sendable {
         precedingSlot = field.index > layout.firstVariableField ? byteOffset - 4 : 0
     }
 
-    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure was checked: they have all
-    // bytes of the fixed part, and ends in the tail ascend and do not pass the record's end.
+    // SAFETY of all below: a slot is used on records of the layout it was made for, whose structure
+    // was checked: they have all bytes of the fixed part, and ends in the tail ascend and do not
+    // pass the record's end.
 
     @inlinable
     @inline(__always)
@@ -33,10 +34,10 @@ package struct FieldSlot: Sendable {
     package func integer(in record: RecordReader) -> Int64 {
         let (bytes, offset) = (record.bytes, Int(byteOffset))
         switch kind {
-        case .integer32: return Int64(Int32(bitPattern: RecordReader.load(bytes, offset, as: UInt32.self)))
-        case .integer16: return Int64(Int16(bitPattern: RecordReader.load(bytes, offset, as: UInt16.self)))
+        case .integer32: return Int64(Int32(bitPattern: RecordReader.load(bytes, offset: offset, as: UInt32.self)))
+        case .integer16: return Int64(Int16(bitPattern: RecordReader.load(bytes, offset: offset, as: UInt16.self)))
         case .boolean: return Int64(bytes[offset])
-        default: return Int64(bitPattern: RecordReader.load(bytes, offset, as: UInt64.self))
+        default: return Int64(bitPattern: RecordReader.load(bytes, offset: offset, as: UInt64.self))
         }
     }
 
@@ -44,20 +45,20 @@ package struct FieldSlot: Sendable {
     @inlinable
     @inline(__always)
     package func integer64(in record: RecordReader) -> Int64 {
-        Int64(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
+        Int64(bitPattern: RecordReader.load(record.bytes, offset: Int(byteOffset), as: UInt64.self))
     }
 
     @inlinable
     package func double(in record: RecordReader) -> Double {
         kind == .float
-            ? Double(Float(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt32.self)))
-            : Double(bitPattern: RecordReader.load(record.bytes, Int(byteOffset), as: UInt64.self))
+            ? Double(Float(bitPattern: RecordReader.load(record.bytes, offset: Int(byteOffset), as: UInt32.self)))
+            : Double(bitPattern: RecordReader.load(record.bytes, offset: Int(byteOffset), as: UInt64.self))
     }
 
     /// The number of the entity that a polymorphic reference or an object ID names.
     @inlinable
     package func entity(in record: RecordReader) -> Int {
-        Int(RecordReader.load(record.bytes, Int(byteOffset) + 8, as: UInt32.self))
+        Int(RecordReader.load(record.bytes, offset: Int(byteOffset) + 8, as: UInt32.self))
     }
 
     /// The bytes of a tail field, or the slot of any other.
@@ -68,8 +69,8 @@ package struct FieldSlot: Sendable {
         guard kind.isVariable else {
             return UnsafeRawBufferPointer(rebasing: bytes[Int(byteOffset)..<Int(byteOffset) + kind.width])
         }
-        let start = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
-        let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
+        let start = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, offset: Int(precedingSlot), as: UInt32.self))
+        let end = Int(RecordReader.load(bytes, offset: Int(byteOffset), as: UInt32.self))
         return UnsafeRawBufferPointer(rebasing: bytes[Int(tail) + start..<Int(tail) + end])
     }
 
@@ -81,12 +82,14 @@ package struct FieldSlot: Sendable {
         let bytes = record.bytes
         var (start, count) = (Int(byteOffset), kind.width)
         if kind.isVariable {
-            let before = precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, Int(precedingSlot), as: UInt32.self))
-            let end = Int(RecordReader.load(bytes, Int(byteOffset), as: UInt32.self))
+            let before =
+                precedingSlot == 0 ? 0 : Int(RecordReader.load(bytes, offset: Int(precedingSlot), as: UInt32.self))
+            let end = Int(RecordReader.load(bytes, offset: Int(byteOffset), as: UInt32.self))
             (start, count) = (Int(tail) + before, end - before)
         }
         guard count < 8 else { return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)) }
-        // The header lies before every field, so there are eight bytes that end with the field's last one.
+        // The header lies before every field, so there are eight bytes that end with the field's
+        // last one.
         let word = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: start + count - 8, as: UInt64.self))
         return count == 0 ? 0 : word << UInt64(64 - 8 * count)
     }

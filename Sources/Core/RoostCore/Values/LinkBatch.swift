@@ -33,7 +33,7 @@ public struct Link: Hashable, Sendable {
     public var flipped: Link { Link(target, source, order: inverseOrder, inverseOrder: order) }
 }
 
-/// Many links of one relationship, in one contiguous piece of memory.
+/// A reusable, contiguous buffer of links of one relationship.
 public struct LinkBatch: Sendable {
     /// The links after which a cursor stops filling a batch.
     package static let capacityCount = 4096
@@ -57,6 +57,6 @@ public struct LinkBatch: Sendable {
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { links.count >= Self.capacityCount }
 
-    /// Takes all links out and keeps the memory.
+    /// Removes all links and keeps the memory.
     public mutating func removeAll() { links.removeAll(keepingCapacity: true) }
 }

@@ -29,7 +29,7 @@ extension RecordAgreement {
     /// Appends one bit for each field of a record's entity: whether two records differ in it.
     ///
     /// Bit *i* of byte *i* / 8 stands for field *i*. All fields of the layout must be compared.
-    func appendDifferences(_ left: RecordReader, _ right: RecordReader, to bytes: inout HistoryBytes) {
+    func appendDifferences(_ left: RecordReader, right: RecordReader, to bytes: inout HistoryBytes) {
         var (byte, bit) = (UInt8(0), 0)
         for slot in slots {
             let (a, b) = (slot.bytes(in: left), slot.bytes(in: right))

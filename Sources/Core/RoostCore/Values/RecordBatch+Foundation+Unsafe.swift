@@ -3,8 +3,8 @@ internal import Foundation
 extension RecordBatch {
     /// Sets a UUID field.
     mutating func setUUID(_ uuid: UUID, for field: RecordLayout.Field) throws(StoreError) {
-        guard field.kind == .uuid else { throw wrongType(field, "a UUID") }
-        store(uuid.uuid, field)
+        guard field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
+        store(uuid.uuid, field: field)
     }
 
     /// Sets a string or URI field.

@@ -44,8 +44,9 @@ extension RecordBatch {
         let bytes = record.bytes
         precondition(bytes.count >= moves.fixedByteCount, "the record is of another layout than the moves")
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: moves are made for two layouts: what is read lies in the fixed part of the one, which the record has (above), and
-            // what is written in that of the other, which `beginRecord` has filled.
+            // SAFETY: moves are made for two layouts: what is read lies in the fixed part of the
+            // one, which the record has (above), and what is written in that of the other, which
+            // `beginRecord` has filled.
             for slots in moves.slots {
                 UnsafeMutableRawBufferPointer(rebasing: arena[base + slots.to..<base + slots.to + slots.count])
                     .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[slots.from..<slots.from + slots.count]))
@@ -71,10 +72,11 @@ extension RecordBatch {
         precondition(tail.firstField >= buildNextVariable, "tail fields must be set in the layout's order")
         fillEnds(upTo: tail.firstField)
         let bytes = record.bytes
-        // SAFETY: the record is of the layout that the moves were made for, and its structure was checked: the ends ascend and do not
-        // pass its end. What is written lies in the fixed part, which `beginRecord` has filled.
-        let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, tail.from - 4, as: UInt32.self))
-        let end = Int(RecordReader.load(bytes, tail.from + 4 * (tail.count - 1), as: UInt32.self))
+        // SAFETY: the record is of the layout that the moves were made for, and its structure was
+        // checked: the ends ascend and do not pass its end. What is written lies in the fixed part,
+        // which `beginRecord` has filled.
+        let start = tail.isFirst ? 0 : Int(RecordReader.load(bytes, offset: tail.from - 4, as: UInt32.self))
+        let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * (tail.count - 1), as: UInt32.self))
         guard arena.count - buildOffset + end - start <= RecordLayout.maximumByteCount else { throw tooLarge }
         let shift = arena.count - buildTailOffset - start
         let fixed = moves.fixedByteCount
@@ -82,7 +84,7 @@ extension RecordBatch {
         let base = buildOffset + tail.to
         arena.withUnsafeMutableBytes { arena in
             for position in 0..<tail.count {
-                let end = Int(RecordReader.load(bytes, tail.from + 4 * position, as: UInt32.self))
+                let end = Int(RecordReader.load(bytes, offset: tail.from + 4 * position, as: UInt32.self))
                 arena.storeBytes(
                     of: UInt32(truncatingIfNeeded: end + shift).littleEndian, toByteOffset: base + 4 * position,
                     as: UInt32.self)

@@ -39,7 +39,8 @@ extension RecordBatch {
         let (from, to) = (RecordLayout.Header.bitmap, record.layout.fixedByteCount)
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: `beginRecord` has put a template of `to` bytes at `base`, and a record has at least as many of its own.
+            // SAFETY: `beginRecord` has put a template of `to` bytes at `base`, and a record has at
+            // least as many of its own.
             UnsafeMutableRawBufferPointer(rebasing: arena[base + from..<base + to])
                 .copyMemory(from: UnsafeRawBufferPointer(rebasing: record.bytes[from..<to]))
         }
@@ -49,7 +50,8 @@ extension RecordBatch {
     private mutating func clear(_ field: RecordLayout.Field) {
         let base = buildOffset
         arena.withUnsafeMutableBytes { arena in
-            // SAFETY: the slot and the bit of a field of the layout lie in what the template filled.
+            // SAFETY: the slot and the bit of a field of the layout lie in what the template
+            // filled.
             arena[base + RecordLayout.Header.bitmap + field.index >> 3] |= 1 << UInt8(field.index & 7)
             for offset in 0..<field.kind.width { arena[base + field.byteOffset + offset] = 0 }
         }

@@ -17,7 +17,8 @@ extension RecordBatch {
     ) throws(Failure) -> Result {
         let entry = entries[index]
         return try arena.withUnsafeBytes { (arena) throws(Failure) in
-            // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the arena.
+            // SAFETY: entries are made only by `endRecord` and `append`, for bytes that lie in the
+            // arena.
             let bytes = UnsafeRawBufferPointer(rebasing: arena[entry.offset..<entry.offset + entry.count])
             return try body(RecordReader(unchecked: bytes, key: entry.key, model: model))
         }
@@ -187,23 +188,23 @@ extension RecordBatch {
     /// Sets a field of 8 bytes: an integer, an order, or a plain reference's key.
     @inlinable
     public mutating func setInteger64(_ value: Int64, for field: RecordLayout.Field) {
-        store(value.littleEndian, field)
+        store(value.littleEndian, field: field)
     }
 
     /// Sets an integer field of any width; throws code `invalidValue` if the value does not fit.
     public mutating func setInteger(_ value: Int64, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
-        case .integer64, .order, .reference: store(value.littleEndian, field)
+        case .integer64, .order, .reference: store(value.littleEndian, field: field)
         case .integer32:
             guard let narrow = Int32(exactly: value) else { throw outOfRange(field) }
-            store(narrow.littleEndian, field)
+            store(narrow.littleEndian, field: field)
         case .integer16:
             guard let narrow = Int16(exactly: value) else { throw outOfRange(field) }
-            store(narrow.littleEndian, field)
+            store(narrow.littleEndian, field: field)
         case .boolean:
             guard value == 0 || value == 1 else { throw outOfRange(field) }
-            store(UInt8(truncatingIfNeeded: value), field)
-        default: throw wrongType(field, "an integer")
+            store(UInt8(truncatingIfNeeded: value), field: field)
+        default: throw wrongType(field, what: "an integer")
         }
     }
 
@@ -212,17 +213,19 @@ extension RecordBatch {
     /// - Throws: Code `invalidValue` when a finite number is too large for a float.
     public mutating func setDouble(_ value: Double, for field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
-        case .double, .date: store(value.bitPattern.littleEndian, field)
+        case .double, .date: store(value.bitPattern.littleEndian, field: field)
         case .float:
             let narrow = Float(value)
             guard narrow.isFinite || !value.isFinite else { throw outOfRange(field) }
-            store(narrow.bitPattern.littleEndian, field)
-        default: throw wrongType(field, "a floating-point number")
+            store(narrow.bitPattern.littleEndian, field: field)
+        default: throw wrongType(field, what: "a floating-point number")
         }
     }
 
     /// Sets a float field by its bits.
-    public mutating func setFloatBits(_ bits: UInt32, for field: RecordLayout.Field) { store(bits.littleEndian, field) }
+    public mutating func setFloatBits(_ bits: UInt32, for field: RecordLayout.Field) {
+        store(bits.littleEndian, field: field)
+    }
 
     /// Sets a decimal field.
     package mutating func setDecimal(_ value: DecimalNumber, for field: RecordLayout.Field) {
@@ -241,7 +244,7 @@ extension RecordBatch {
 
     /// Sets the 16 bytes of a UUID field; throws code `invalidValue` for any other count.
     public mutating func setUUID(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
-        guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, "a UUID") }
+        guard bytes.count == 16, field.kind == .uuid else { throw wrongType(field, what: "a UUID") }
         clearNull(field)
         let base = buildOffset + field.byteOffset
         arena.withUnsafeMutableBytes { arena in
@@ -259,16 +262,16 @@ extension RecordBatch {
             field.destination == entity
                 || entity >= 0 && entity < model.entities.count
                     && (field.destination.map { model.entities[$0].includes(entity) } ?? true)
-        else { throw wrongType(field, "this object's ID") }
+        else { throw wrongType(field, what: "this object's ID") }
         switch field.kind {
-        case .reference: store(key.littleEndian, field)
+        case .reference: store(key.littleEndian, field: field)
         case .polymorphicReference, .objectID:
-            store(key.littleEndian, field)
+            store(key.littleEndian, field: field)
             let base = buildOffset + field.byteOffset + 8
             arena.withUnsafeMutableBytes {
                 $0.storeBytes(of: UInt32(entity).littleEndian, toByteOffset: base, as: UInt32.self)
             }
-        default: throw wrongType(field, "an object ID")
+        default: throw wrongType(field, what: "an object ID")
         }
     }
 
@@ -282,12 +285,12 @@ extension RecordBatch {
     /// - Throws: Code `limitExceeded` when the record would become larger than
     ///   ``RecordLayout/maximumByteCount``.
     public mutating func setBytes(_ bytes: UnsafeRawBufferPointer, for field: RecordLayout.Field) throws(StoreError) {
-        guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, "bytes") }
+        guard buildLayout != nil, field.kind.isVariable else { throw wrongType(field, what: "bytes") }
         precondition(field.index >= buildNextVariable, "tail fields must be set in the layout's order")
         guard arena.count - buildOffset + bytes.count <= RecordLayout.maximumByteCount else { throw tooLarge }
         fillEnds(upTo: field.index)
         arena.append(contentsOf: bytes)
-        store(UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian, field)
+        store(UInt32(truncatingIfNeeded: arena.count - buildTailOffset).littleEndian, field: field)
         buildNextVariable = field.index + 1
     }
 
@@ -301,7 +304,8 @@ extension RecordBatch {
         let tail = buildTailOffset
         arena.withUnsafeMutableBytes { arena in
             for position in first..<last {
-                // SAFETY: the bytes lie between the start of the record and its tail, which the template filled.
+                // SAFETY: the bytes lie between the start of the record and its tail, which the
+                // template filled.
                 arena.storeBytes(of: end, toByteOffset: tail + 4 * position, as: UInt32.self)
             }
         }
@@ -309,11 +313,11 @@ extension RecordBatch {
     }
 
     @inlinable
-    mutating func store<T: BitwiseCopyable>(_ value: T, _ field: RecordLayout.Field) {
+    mutating func store<T: BitwiseCopyable>(_ value: T, field: RecordLayout.Field) {
         let (offset, bit) = (buildOffset + field.byteOffset, field.index)
         let bitmap = buildOffset + RecordLayout.Header.bitmap + bit >> 3
-        // SAFETY: the slot and the bit of a field of the layout lie in what the template filled; once for both, because each way into the
-        // array looks whether it is shared.
+        // SAFETY: the slot and the bit of a field of the layout lie in what the template filled;
+        // once for both, because each way into the array looks whether it is shared.
         arena.withUnsafeMutableBytes { arena in
             arena[bitmap] &= ~(1 << UInt8(bit & 7))
             arena.storeBytes(of: value, toByteOffset: offset, as: T.self)
@@ -335,7 +339,7 @@ extension RecordBatch {
     }
 
     @inline(never)
-    func wrongType(_ field: RecordLayout.Field, _ what: String) -> StoreError {
+    func wrongType(_ field: RecordLayout.Field, what: String) -> StoreError {
         StoreError(
             .invalidValue, "Property '\(field.name)' of \(buildName) has type \(field.kind) and cannot hold \(what).")
     }

@@ -20,7 +20,7 @@ extension RecordBatch {
             throw StoreError(.invalidRequest, "The key of \(id) is not positive; reserve keys from the store.")
         }
         var flat: [(field: RecordLayout.Field, value: Value)] = []
-        for (name, value) in values { try flatten(name, value, entity.layout, into: &flat) }
+        for (name, value) in values { try flatten(name, value: value, layout: entity.layout, into: &flat) }
         flat.sort { $0.field.index < $1.field.index }
         beginRecord(entity.layout, key: id.key, version: version)
         do throws(StoreError) {
@@ -34,13 +34,15 @@ extension RecordBatch {
 
     /// Splits a composite into its elements; anything else is one field.
     private func flatten(
-        _ name: String, _ value: Value, _ layout: RecordLayout,
+        _ name: String, value: Value, layout: RecordLayout,
         into flat: inout [(field: RecordLayout.Field, value: Value)]
     ) throws(StoreError) {
         let field = try layout.requireField(name)
         flat.append((field, value))
         if case .composite(let elements) = value {
-            for (element, value) in elements { try flatten("\(name).\(element)", value, layout, into: &flat) }
+            for (element, value) in elements {
+                try flatten("\(name).\(element)", value: value, layout: layout, into: &flat)
+            }
         }
     }
 
@@ -77,10 +79,12 @@ extension RecordBatch {
         case (.data(let data), .data), (.data(let data), .transformable): try setData(data, for: field)
         case (.objectID(let id), .reference), (.objectID(let id), .polymorphicReference),
             (.objectID(let id), .objectID):
-            guard let entity = model.entity(id.entity) else { throw wrongType(field, "the ID of an unknown entity") }
+            guard let entity = model.entity(id.entity) else {
+                throw wrongType(field, what: "the ID of an unknown entity")
+            }
             try setReference(entity: entity.number, key: id.key, for: field)
         case (.composite, .composite): setComposite(field)
-        default: throw wrongType(field, value.kindDescription)
+        default: throw wrongType(field, what: value.kindDescription)
         }
     }
 }

@@ -1,10 +1,8 @@
-/// Many records in one contiguous piece of memory.
+/// A reusable, contiguous buffer of records.
 ///
-/// The unit of every stream.
-///
-/// Cursors fill a batch, loaders take one, so dynamic dispatch and allocation are paid per batch. A
-/// batch is reused: clear it with ``removeAll()``, which keeps its memory. Records in a batch have
-/// a sound structure; where they come from a file their checksums were compared too.
+/// Cursors fill batches and loaders take them, so dynamic dispatch and allocation cost nothing per
+/// record. A batch is reused: clear it with ``removeAll()``, which keeps its memory. Records in a
+/// batch have a sound structure; where they come from a file their checksums were compared too.
 ///
 /// ```swift
 /// let cursor = try snapshot.fetch(FetchRequest("Track", where: "plays > 3"))
@@ -54,7 +52,7 @@ public struct RecordBatch: Sendable {
     /// Whether a cursor should stop filling the batch.
     public var isFull: Bool { entries.count >= Self.capacityCount || arena.count >= Self.capacityBytes }
 
-    /// Takes all records out and keeps the memory.
+    /// Removes all records and keeps the memory.
     public mutating func removeAll() {
         entries.removeAll()
         arena.removeAll()

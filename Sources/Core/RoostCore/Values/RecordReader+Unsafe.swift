@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A look at one record's bytes, valid only inside the closure it was passed to.
+/// A view of one record's bytes, valid only inside the closure that receives it.
 ///
 /// Its structure was checked before it was made (lengths, ends, entity), so reading cannot leave
 /// the bytes. Fields are addressed by ``RecordLayout/Field`` of ``layout``; reading a null field
@@ -10,8 +10,9 @@ public struct RecordReader {
     public let bytes: UnsafeRawBufferPointer
     /// The object's key.
     public let key: Int64
-    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Its maker (a batch, a record, a store's snapshot)
-    // holds the model meanwhile, and the model its shapes. Counting references would cost more than reading a field.
+    // SAFETY: a reader is valid only inside the closure it was passed to, and so are the bytes. Its
+    // maker (a batch, a record, a store's snapshot) holds the model meanwhile, and the model its
+    // shapes. Counting references would cost more than reading a field.
     @usableFromInline unowned(unsafe) let unownedModel: ManagedObjectModel.Resolved
 
     /// The layout of the record.
@@ -30,8 +31,8 @@ public struct RecordReader {
     package init(
         checking bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
     ) throws(StoreError) {
-        if let flaw = RecordVerifier.structuralFlaw(bytes, model.resolved.shapes) {
-            throw RecordVerifier.error(flaw, bytes, key: key, model: model)
+        if let flaw = RecordVerifier.structuralFlaw(bytes, shapes: model.resolved.shapes) {
+            throw RecordVerifier.error(flaw, bytes: bytes, key: key, model: model)
         }
         self.init(unchecked: bytes, key: key, model: model)
     }
@@ -78,7 +79,7 @@ public struct RecordReader {
         unownedModel = copy resolved
     }
 
-    static func damaged(key: Int64, entity: EntityName?, _ reason: String) -> StoreError {
+    static func damaged(key: Int64, entity: EntityName?, reason: String) -> StoreError {
         StoreError(
             .corrupted,
             "The record of \(entity.map(\.text) ?? "object")/p\(key) is damaged: \(reason). Restore the store from a backup, or convert it without its damaged objects (roost convert --skip-damaged).",
@@ -89,7 +90,7 @@ public struct RecordReader {
     /// with the length.
     @inlinable
     static func load<T: BitwiseCopyable & FixedWidthInteger>(
-        _ bytes: UnsafeRawBufferPointer, _ offset: Int, as type: T.Type
+        _ bytes: UnsafeRawBufferPointer, offset: Int, as type: T.Type
     ) -> T {
         T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: type))
     }
@@ -100,20 +101,20 @@ extension RecordReader {
     public var id: ObjectID { ObjectID(layout.entity, key: key) }
     /// The number of the entity in the header of a record.
     package static func entityNumber(in bytes: UnsafeRawBufferPointer) -> Int {
-        Int(load(bytes, RecordLayout.Header.entity, as: UInt16.self))
+        Int(load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
     }
     /// The number of the object's entity.
     @inlinable
-    package var entityNumber: Int { Int(Self.load(bytes, RecordLayout.Header.entity, as: UInt16.self)) }
+    package var entityNumber: Int { Int(Self.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self)) }
     /// The number of the root of the object's hierarchy.
     package var root: Int { unownedModel.shape(entityNumber).root }
     /// The number of times the object was written: 1 after its insertion, one more after each
     /// update.
     @inlinable
-    public var version: UInt32 { Self.load(bytes, RecordLayout.Header.version, as: UInt32.self) }
+    public var version: UInt32 { Self.load(bytes, offset: RecordLayout.Header.version, as: UInt32.self) }
     /// The checksum that the record carries.
     @inlinable
-    package var storedChecksum: UInt64 { Self.load(bytes, RecordLayout.Header.checksum, as: UInt64.self) }
+    package var storedChecksum: UInt64 { Self.load(bytes, offset: RecordLayout.Header.checksum, as: UInt64.self) }
     /// The content hash that the record carries, out of its checksum.
     @inlinable
     public var storedContentHash: UInt64 { storedChecksum ^ RecordHash.versionMask(version) }
@@ -123,7 +124,7 @@ extension RecordReader {
     /// Compares the record's checksum with its bytes; throws code `corrupted`, naming the object.
     package func verifyChecksum() throws(StoreError) {
         guard computedContentHash == storedContentHash else {
-            throw Self.damaged(key: key, entity: layout.entity, "its checksum does not match its bytes")
+            throw Self.damaged(key: key, entity: layout.entity, reason: "its checksum does not match its bytes")
         }
     }
 
@@ -137,11 +138,11 @@ extension RecordReader {
     @inlinable
     public func integer(_ field: borrowing RecordLayout.Field) -> Int64 {
         switch field.kind {
-        case .integer32: Int64(Int32(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
-        case .integer16: Int64(Int16(bitPattern: Self.load(bytes, field.byteOffset, as: UInt16.self)))
+        case .integer32: Int64(Int32(bitPattern: Self.load(bytes, offset: field.byteOffset, as: UInt32.self)))
+        case .integer16: Int64(Int16(bitPattern: Self.load(bytes, offset: field.byteOffset, as: UInt16.self)))
         case .boolean: Int64(bytes[field.byteOffset])
         case .integer64, .reference, .polymorphicReference, .objectID, .order:
-            Int64(bitPattern: Self.load(bytes, field.byteOffset, as: UInt64.self))
+            Int64(bitPattern: Self.load(bytes, offset: field.byteOffset, as: UInt64.self))
         default: 0
         }
     }
@@ -150,8 +151,8 @@ extension RecordReader {
     @inlinable
     public func double(_ field: borrowing RecordLayout.Field) -> Double {
         switch field.kind {
-        case .double, .date: Double(bitPattern: Self.load(bytes, field.byteOffset, as: UInt64.self))
-        case .float: Double(Float(bitPattern: Self.load(bytes, field.byteOffset, as: UInt32.self)))
+        case .double, .date: Double(bitPattern: Self.load(bytes, offset: field.byteOffset, as: UInt64.self))
+        case .float: Double(Float(bitPattern: Self.load(bytes, offset: field.byteOffset, as: UInt32.self)))
         default: 0
         }
     }
@@ -159,7 +160,7 @@ extension RecordReader {
     /// The bits of a float field, which conversion to double would change for a signalling NaN.
     @inlinable
     package func floatBits(_ field: borrowing RecordLayout.Field) -> UInt32 {
-        field.kind == .float ? Self.load(bytes, field.byteOffset, as: UInt32.self) : 0
+        field.kind == .float ? Self.load(bytes, offset: field.byteOffset, as: UInt32.self) : 0
     }
 
     /// The value of a boolean field.
@@ -183,8 +184,8 @@ extension RecordReader {
         let shape = unownedModel.shape(entityNumber)
         let start =
             field.byteOffset == shape.firstVariableByteOffset
-            ? 0 : Int(Self.load(bytes, field.byteOffset - 4, as: UInt32.self))
-        let end = Int(Self.load(bytes, field.byteOffset, as: UInt32.self))
+            ? 0 : Int(Self.load(bytes, offset: field.byteOffset - 4, as: UInt32.self))
+        let end = Int(Self.load(bytes, offset: field.byteOffset, as: UInt32.self))
         let tail = shape.fixedByteCount
         return UnsafeRawBufferPointer(rebasing: bytes[tail + start..<tail + end])
     }
@@ -199,7 +200,7 @@ extension RecordReader {
             guard let destination = field.destination else { return nil }
             return (destination, integer(field))
         case .polymorphicReference, .objectID:
-            return (Int(Self.load(bytes, field.byteOffset + 8, as: UInt32.self)), integer(field))
+            return (Int(Self.load(bytes, offset: field.byteOffset + 8, as: UInt32.self)), integer(field))
         default: return nil
         }
     }
@@ -263,31 +264,31 @@ extension RecordReader {
         try verifyChecksum()
         for bit in layout.fields.count..<(layout.fields.count + 7) / 8 * 8
         where bytes[RecordLayout.Header.bitmap + bit / 8] & (1 << UInt8(bit % 8)) != 0 {
-            throw Self.damaged(key: key, entity: layout.entity, "its bitmap has bits of no field")
+            throw Self.damaged(key: key, entity: layout.entity, reason: "its bitmap has bits of no field")
         }
         for field in layout.fields {
             if isNull(field) {
                 guard field.kind.isVariable ? bytes(field).isEmpty : bytes(field).allSatisfy({ $0 == 0 }) else {
-                    throw damaged(field, "is null and yet has bytes")
+                    throw damaged(field, reason: "is null and yet has bytes")
                 }
                 continue
             }
             switch field.kind {
-            case .boolean where bytes[field.byteOffset] > 1: throw damaged(field, "is neither true nor false")
-            case .decimal where decimal(field) == nil: throw damaged(field, "is not a canonical decimal")
+            case .boolean where bytes[field.byteOffset] > 1: throw damaged(field, reason: "is neither true nor false")
+            case .decimal where decimal(field) == nil: throw damaged(field, reason: "is not a canonical decimal")
             case .string, .uri:
-                guard bytes(field).isValidUTF8 else { throw damaged(field, "is not valid UTF-8") }
+                guard bytes(field).isValidUTF8 else { throw damaged(field, reason: "is not valid UTF-8") }
             case .reference, .polymorphicReference, .objectID:
                 guard let (entity, key) = reference(field), key > 0, entity < model.entities.count,
                     field.destination.map({ model.entities[$0].includes(entity) }) ?? true
-                else { throw damaged(field, "refers to an object that cannot exist") }
+                else { throw damaged(field, reason: "refers to an object that cannot exist") }
             default: break
             }
         }
     }
 
-    private func damaged(_ field: RecordLayout.Field, _ reason: String) -> StoreError {
-        Self.damaged(key: key, entity: layout.entity, "property '\(field.name)' \(reason)")
+    private func damaged(_ field: RecordLayout.Field, reason: String) -> StoreError {
+        Self.damaged(key: key, entity: layout.entity, reason: "property '\(field.name)' \(reason)")
     }
 }
 
@@ -295,9 +296,9 @@ extension DecimalNumber {
     /// Reads the 20 bytes of a decimal's slot in a record; nil when they are not canonical.
     package init?(slot bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 20 else { return nil }
-        let low = RecordReader.load(bytes, 0, as: UInt64.self)
-        let high = RecordReader.load(bytes, 8, as: UInt64.self)
-        let exponent = Int16(bitPattern: RecordReader.load(bytes, 16, as: UInt16.self))
+        let low = RecordReader.load(bytes, offset: 0, as: UInt64.self)
+        let high = RecordReader.load(bytes, offset: 8, as: UInt64.self)
+        let exponent = Int16(bitPattern: RecordReader.load(bytes, offset: 16, as: UInt16.self))
         let (sign, zero) = (bytes[18], bytes[19])
         guard zero == 0, sign <= 2 else { return nil }
         if sign == 2 {

@@ -4,7 +4,8 @@
 /// it costs no reference counting.
 @usableFromInline
 final class RecordShapes: @unchecked Sendable {
-    // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed in `deinit`.
+    // Proof of Sendable: the shapes are written in `init`, before the object is shared, and freed
+    // in `deinit`.
 
     /// One entity's records.
     @usableFromInline

@@ -47,16 +47,16 @@ package struct RecordVerifier {
 
     @inlinable @inline(__always)
     func flaw(_ bytes: UnsafeRawBufferPointer, key: Int64) -> Flaw? {
-        if let flaw = Self.structuralFlaw(bytes, shapes) { return flaw }
+        if let flaw = Self.structuralFlaw(bytes, shapes: shapes) { return flaw }
         if comparesChecksums {
-            let stored = RecordReader.load(bytes, RecordLayout.Header.checksum, as: UInt64.self)
-            let version = RecordReader.load(bytes, RecordLayout.Header.version, as: UInt32.self)
+            let stored = RecordReader.load(bytes, offset: RecordLayout.Header.checksum, as: UInt64.self)
+            let version = RecordReader.load(bytes, offset: RecordLayout.Header.version, as: UInt32.self)
             guard RecordHash.content(of: bytes, key: key) == stored ^ RecordHash.versionMask(version) else {
                 return .checksum
             }
         }
         // The structure is right, so the entity is one of the model's.
-        let entity = Int(RecordReader.load(bytes, RecordLayout.Header.entity, as: UInt16.self))
+        let entity = Int(RecordReader.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
         return shapes[entity].root == root ? nil : .otherHierarchy
     }
 
@@ -64,21 +64,22 @@ package struct RecordVerifier {
     /// together, another entity's fields.
     @inlinable @inline(__always)
     static func structuralFlaw(
-        _ bytes: UnsafeRawBufferPointer, _ shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
+        _ bytes: UnsafeRawBufferPointer, shapes: UnsafeMutableBufferPointer<RecordShapes.Shape>
     ) -> Flaw? {
         guard bytes.count >= RecordLayout.Header.bitmap, bytes.count <= RecordLayout.maximumByteCount else {
             return .header
         }
-        let entity = Int(RecordReader.load(bytes, RecordLayout.Header.entity, as: UInt16.self))
+        let entity = Int(RecordReader.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
         guard entity < shapes.count else { return .unknownEntity }
         let shape = shapes[entity]
-        guard Int(RecordReader.load(bytes, RecordLayout.Header.fieldCount, as: UInt16.self)) == shape.fieldCount,
+        guard
+            Int(RecordReader.load(bytes, offset: RecordLayout.Header.fieldCount, as: UInt16.self)) == shape.fieldCount,
             bytes.count >= shape.fixedByteCount
         else { return .otherFields }
         var end: UInt32 = 0
         var offset = shape.firstVariableByteOffset
         while offset < shape.fixedByteCount {
-            let next = RecordReader.load(bytes, offset, as: UInt32.self)
+            let next = RecordReader.load(bytes, offset: offset, as: UInt32.self)
             guard next >= end else { return .overlap }
             end = next
             offset &+= 4
@@ -96,12 +97,12 @@ package struct RecordVerifier {
                 .corrupted, "The record of \(rootName)/p\(key) is damaged: its entity is of another hierarchy.",
                 damagedObject: ObjectID(rootName, key: key))
         }
-        let error = Self.error(flaw, bytes, key: key, model: model)
+        let error = Self.error(flaw, bytes: bytes, key: key, model: model)
         return error.damagedObject == nil ? error.naming(damagedObject: ObjectID(rootName, key: key)) : error
     }
 
     static func error(
-        _ flaw: Flaw, _ bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
+        _ flaw: Flaw, bytes: UnsafeRawBufferPointer, key: Int64, model: ManagedObjectModel
     ) -> StoreError {
         let (isNamed, reason) =
             switch flaw {
@@ -113,8 +114,8 @@ package struct RecordVerifier {
             case .checksum: (true, "its checksum does not match its bytes")
             case .otherHierarchy: (true, "its entity is of another hierarchy")
             }
-        guard isNamed else { return RecordReader.damaged(key: key, entity: nil, reason) }
-        let entity = Int(RecordReader.load(bytes, RecordLayout.Header.entity, as: UInt16.self))
-        return RecordReader.damaged(key: key, entity: model.entities[entity].name, reason)
+        guard isNamed else { return RecordReader.damaged(key: key, entity: nil, reason: reason) }
+        let entity = Int(RecordReader.load(bytes, offset: RecordLayout.Header.entity, as: UInt16.self))
+        return RecordReader.damaged(key: key, entity: model.entities[entity].name, reason: reason)
     }
 }

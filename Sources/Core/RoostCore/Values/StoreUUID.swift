@@ -19,15 +19,18 @@ public struct StoreUUID: Hashable, Sendable, CustomStringConvertible {
     /// Two stores have the same one only when their bytes are the same.
     public init(derivedFrom bytes: [UInt8]) {
         let (high, low) = RecordHash.wide(bytes)
-        func byte(_ word: UInt64, _ position: UInt64) -> UInt8 {
+        func byte(_ word: UInt64, position: UInt64) -> UInt8 {
             UInt8(truncatingIfNeeded: word >> (56 - 8 * position))
         }
         uuid = UUID(
             uuid: (
-                byte(high, 0), byte(high, 1), byte(high, 2), byte(high, 3), byte(high, 4), byte(high, 5),
+                byte(high, position: 0), byte(high, position: 1), byte(high, position: 2), byte(high, position: 3),
+                byte(high, position: 4), byte(high, position: 5),
                 // Version 8 and the variant of RFC 9562: a UUID made by a rule of its own.
-                byte(high, 6) & 0x0F | 0x80, byte(high, 7), byte(low, 0) & 0x3F | 0x80, byte(low, 1), byte(low, 2),
-                byte(low, 3), byte(low, 4), byte(low, 5), byte(low, 6), byte(low, 7)
+                byte(high, position: 6) & 0x0F | 0x80, byte(high, position: 7), byte(low, position: 0) & 0x3F | 0x80,
+                byte(low, position: 1), byte(low, position: 2),
+                byte(low, position: 3), byte(low, position: 4), byte(low, position: 5), byte(low, position: 6),
+                byte(low, position: 7)
             ))
     }
 

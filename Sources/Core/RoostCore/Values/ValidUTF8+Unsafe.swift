@@ -7,8 +7,8 @@ extension UnsafeRawBufferPointer {
 
     /// Whether no byte has its highest bit set.
     ///
-    /// Most texts of most stores; the last word overlaps the one before it, so that no byte is
-    /// looked at alone.
+    /// Most texts are ASCII. The last word overlaps the one before it, so that no byte is examined
+    /// alone.
     private var isASCII: Bool {
         guard let base = baseAddress else { return true }
         guard count >= 8 else {
@@ -45,7 +45,8 @@ extension UnsafeRawBufferPointer {
                 offset += 1
                 continue
             }
-            // What may follow at once depends on the lead byte, so that nothing is overlong, a surrogate or beyond U+10FFFF.
+            // What may follow at once depends on the lead byte, so that nothing is overlong, a
+            // surrogate or beyond U+10FFFF.
             let (length, low, high): (Int, UInt8, UInt8)
             switch lead {
             case 0xC2...0xDF: (length, low, high) = (2, 0x80, 0xBF)

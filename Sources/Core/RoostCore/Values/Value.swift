@@ -59,7 +59,8 @@ extension Value: Hashable {
         case (.int(let a), .int(let b)): a == b
         case (.double(let a), .double(let b)): a.bitPattern == b.bitPattern
         case (.decimal(let a), .decimal(let b)): a == b || (a.isNaN && b.isNaN)
-        // Code points, not canonical equivalence: "é" in one and in two scalars are different stored values.
+        // Code points, not canonical equivalence: "é" in one and in two scalars are different
+        // stored values.
         case (.string(let a), .string(let b)): a.utf8.elementsEqual(b.utf8)
         case (.data(let a), .data(let b)): a == b
         case (.date(let a), .date(let b)):
@@ -130,7 +131,7 @@ extension Value {
 }
 
 extension Value: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The value for people and debuggers: never for storage, and never in an error's message.
+    /// A description for debugging, not for storage or for messages of errors.
     ///
     /// Dates are printed as seconds: Foundation's own description of a `Date` traps on NaN and
     /// infinities.
@@ -158,6 +159,6 @@ extension Value: CustomStringConvertible, CustomDebugStringConvertible {
 }
 
 extension Value: CustomReflectable {
-    /// A leaf, so that nothing looks into a date that Foundation cannot describe.
+    /// A mirror without children, because Foundation cannot describe every date.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

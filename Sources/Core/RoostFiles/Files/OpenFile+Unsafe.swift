@@ -104,7 +104,7 @@ struct OpenFile: ~Copyable {
     /// `isLockedElsewhere` says that a library in this process may have locked a file that is
     /// opened for writing; for one that is only read that is always taken for possible.
     init(
-        _ path: String, _ flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
+        _ path: String, flags: Int32, permissions: mode_t = 0o600, followingLinks: Bool = false,
         isLockedElsewhere: Bool = false
     ) throws(SystemError) {
         guard isUsable(path) else { throw SystemError(code: EINVAL) }
@@ -121,9 +121,9 @@ struct OpenFile: ~Copyable {
 
     /// Opens a regular file, and nothing else.
     static func regular(
-        _ path: String, _ flags: Int32, isLockedElsewhere: Bool = false
+        _ path: String, flags: Int32, isLockedElsewhere: Bool = false
     ) throws(SystemError) -> OpenFile {
-        let file = try OpenFile(path, flags, isLockedElsewhere: isLockedElsewhere)
+        let file = try OpenFile(path, flags: flags, isLockedElsewhere: isLockedElsewhere)
         let status = try file.status
         guard status.isRegular else { throw SystemError(code: status.isDirectory ? EISDIR : ENXIO) }
         return file

@@ -18,7 +18,7 @@ package struct RegularFile: ~Copyable, Sendable {
     /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`.
     package init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            let file = try OpenFile.regular(path, O_RDONLY)
+            let file = try OpenFile.regular(path, flags: O_RDONLY)
             byteCount = try file.status.byteCount
             self.file = file
         } catch {

@@ -14,7 +14,7 @@ public struct WritableFile: ~Copyable {
     /// Throws `notFound`, `notAStore` for whatever is not a file, `permissionDenied`, `readOnly`.
     public init(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            file = try OpenFile.regular(path, O_RDWR)
+            file = try OpenFile.regular(path, flags: O_RDWR)
         } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be opened for writing", path: path)
         }

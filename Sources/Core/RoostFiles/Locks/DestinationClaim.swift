@@ -39,7 +39,7 @@ package final class DestinationClaim: Sendable {
     /// Claims the name without waiting; returns nil if another caller has the claim.
     static func attempt(_ path: String) throws(StoreError) -> DestinationClaim? {
         while true {
-            let file = try LockFile(forStoreAt: path, .claim, isWritable: true)
+            let file = try LockFile(forStoreAt: path, region: .claim, isWritable: true)
             guard try file.set(.exclusive) else { return nil }
             // Between opening and locking it the lock file may have been removed; then start over.
             if try file.isCurrent { return DestinationClaim(file, storePath: path) }

@@ -11,7 +11,7 @@ package final class ExclusiveRequest: Sendable {
     ///
     /// Throws what ``StoreLock`` throws.
     package init(forStoreAt path: String) throws(StoreError) {
-        file = Mutex(try LockFile(forStoreAt: path, .store, isWritable: true))
+        file = Mutex(try LockFile(forStoreAt: path, region: .store, isWritable: true))
         renew()
     }
 

@@ -29,7 +29,7 @@ package final class FileRangeLock: Sendable {
     package static func acquire(
         oneOf ranges: some Sequence<Range<Int>>, mode: StoreLock.Mode, at path: String
     ) throws(StoreError) -> FileRangeLock? {
-        let file = try open(path, mode == .exclusive ? O_RDWR : O_RDONLY)
+        let file = try open(path, flags: mode == .exclusive ? O_RDWR : O_RDONLY)
         let kind = mode == .exclusive ? croost_lock_exclusive : croost_lock_shared
         for range in ranges {
             let code = croost_set_range_lock(file.descriptor, Int64(range.lowerBound), Int64(range.count), kind)
@@ -46,16 +46,16 @@ package final class FileRangeLock: Sendable {
     /// The length of an exclusive lock on some of the bytes; nil if no such lock is held, or if
     /// that cannot be determined.
     package static func exclusiveByteCount(_ range: Range<Int>, at path: String) -> Int? {
-        guard let file = try? open(path, O_RDONLY) else { return nil }
+        guard let file = try? open(path, flags: O_RDONLY) else { return nil }
         var found: Int64 = 0
         let code = croost_find_lock(
             file.descriptor, Int64(range.lowerBound), Int64(range.count), croost_lock_shared, &found)
         return code == 0 && found > 0 ? Int(clamping: found) : nil
     }
 
-    private static func open(_ path: String, _ flags: Int32) throws(StoreError) -> OpenFile {
+    private static func open(_ path: String, flags: Int32) throws(StoreError) -> OpenFile {
         do throws(SystemError) {
-            return try OpenFile.regular(path, flags, isLockedElsewhere: true)
+            return try OpenFile.regular(path, flags: flags, isLockedElsewhere: true)
         } catch {
             throw StoreFile.error(errno: error.code, what: "cannot be opened", path: path)
         }

@@ -16,25 +16,25 @@ final class LockFile: Sendable {
     ///
     /// `isWritable` says whether an exclusive lock may be asked for. If not, a file that this user
     /// can only read will do.
-    init(forStoreAt storePath: String, _ region: Region, isWritable: Bool) throws(StoreError) {
+    init(forStoreAt storePath: String, region: Region, isWritable: Bool) throws(StoreError) {
         let target = StoreFile.resolvingLink(storePath)
         let path = target + region.suffix
         // Before it is opened: closing another program's file would drop the POSIX locks that this process has on it.
-        try Self.requireOwn(target, region)
+        try Self.requireOwn(target, region: region)
         var unsafeDirectory: StoreError?
         do throws(SystemError) {
             let file: OpenFile
             do throws(SystemError) {
-                file = try OpenFile(path, O_RDWR)
+                file = try OpenFile(path, flags: O_RDWR)
             } catch  where error.code == ENOENT {
                 do throws(StoreError) { try StoreFile.requireSafeDirectory(of: path) } catch {
                     unsafeDirectory = error
                     throw SystemError(code: EACCES)
                 }
                 // Without O_EXCL: another process may create it at the same moment. O_NOFOLLOW refuses a planted link.
-                file = try OpenFile(path, O_RDWR | O_CREAT)
+                file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             } catch  where (error.code == EACCES || error.code == EROFS || error.code == EPERM) && !isWritable {
-                file = try OpenFile(path, O_RDONLY)
+                file = try OpenFile(path, flags: O_RDONLY)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
             self.file = file
@@ -45,12 +45,12 @@ final class LockFile: Sendable {
         self.path = path
         self.region = region
         // Another file may have got the name meanwhile.
-        try Self.requireOwn(target, region)
+        try Self.requireOwn(target, region: region)
     }
 
     /// Checks that nothing but a lock file has the name of one: a plain file with one name, which
     /// is empty.
-    private static func requireOwn(_ storePath: String, _ region: Region) throws(StoreError) {
+    private static func requireOwn(_ storePath: String, region: Region) throws(StoreError) {
         guard let status = try StoreFile.plainCompanion(region.suffix, ofStoreAt: storePath), status.byteCount > 0
         else { return }
         throw StoreError(
@@ -68,7 +68,7 @@ final class LockFile: Sendable {
     /// Sets the lock.
     ///
     /// Returns false if another opening's lock conflicts; the previous lock is kept then.
-    func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region) }
+    func set(_ kind: Kind) throws(StoreError) -> Bool { try set(kind, region: region) }
 
     /// Sets the times of the file to now, for watches of it.
     func touch() {
@@ -98,7 +98,7 @@ final class LockFile: Sendable {
     func readFileAlone() {
         guard croost_locks_have_regions() != 0 else { return }
         // If this fails, the reader finds out when the file changes.
-        _ = try? set(.shared, .fileReader)
+        _ = try? set(.shared, region: .fileReader)
     }
 
     /// Shows later openers of the store that this opening waits to have it alone.
@@ -107,7 +107,7 @@ final class LockFile: Sendable {
     func startWaiting() {
         guard croost_locks_have_regions() != 0 else { return }
         // If this fails, the caller waits all the same.
-        _ = try? set(.exclusive, .waiting)
+        _ = try? set(.exclusive, region: .waiting)
     }
 
     /// Takes that back.
@@ -116,7 +116,7 @@ final class LockFile: Sendable {
         _ = croost_set_lock(file.descriptor, Region.waiting.rawValue, croost_lock_none)
     }
 
-    private func set(_ kind: Kind, _ region: Region) throws(StoreError) -> Bool {
+    private func set(_ kind: Kind, region: Region) throws(StoreError) -> Bool {
         let lock =
             switch kind {
             case .none: croost_lock_none

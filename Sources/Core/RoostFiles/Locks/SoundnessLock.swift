@@ -48,7 +48,7 @@ package final class SoundnessLock: Sendable {
     /// - Returns: The lock, held.
     /// - Throws: `busy` when another opener examines for longer; what ``StoreLock`` throws.
     package static func join(forStoreAt path: String, timeoutSeconds: Double) throws(StoreError) -> SoundnessLock {
-        let file = try LockFile(forStoreAt: path, .sound, isWritable: true)
+        let file = try LockFile(forStoreAt: path, region: .sound, isWritable: true)
         var patience = Patience(seconds: timeoutSeconds)
         repeat {
             if try file.set(.exclusive) {

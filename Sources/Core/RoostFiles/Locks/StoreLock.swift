@@ -39,7 +39,7 @@ public final class StoreLock: Sendable {
     /// The same time if this process has the store open already, and may be waited for itself.
     private static let nestedYieldSeconds = 0.2
 
-    private init(_ file: LockFile, _ identity: FileIdentity, _ mode: Mode, storePath: String) {
+    private init(_ file: LockFile, identity: FileIdentity, mode: Mode, storePath: String) {
         state = Mutex(State(file: file, mode: mode))
         self.storePath = storePath
         self.identity = identity
@@ -70,24 +70,26 @@ public final class StoreLock: Sendable {
     ) throws(StoreError) -> StoreLock {
         var patience = Patience(seconds: timeoutSeconds, isCancelled: isCancelled)
         while true {
-            let file = try LockFile(forStoreAt: path, .store, isWritable: mode == .exclusive)
-            if mode == .shared { try letOthersGoFirst(file, patience) }
+            let file = try LockFile(forStoreAt: path, region: .store, isWritable: mode == .exclusive)
+            if mode == .shared { try letOthersGoFirst(file, patience: patience) }
             var isWaiting = false
             while try !file.set(mode.kind) {
                 if mode == .exclusive, timeoutSeconds > 0 {
                     file.startWaiting()
                     isWaiting = true
                 }
-                guard patience.wait() else { throw patience.failure(busy(path, mode)) }
+                guard patience.wait() else { throw patience.failure(busy(path, mode: mode)) }
             }
             if isWaiting { file.stopWaiting() }
             // Between opening and locking it the store may have been destroyed, and its lock file with it: then start over.
-            if let identity = try file.currentIdentity { return StoreLock(file, identity, mode, storePath: path) }
+            if let identity = try file.currentIdentity {
+                return StoreLock(file, identity: identity, mode: mode, storePath: path)
+            }
         }
     }
 
     /// Waits, within limits, while another opener waits to have the store alone.
-    private static func letOthersGoFirst(_ file: LockFile, _ patience: Patience) throws(StoreError) {
+    private static func letOthersGoFirst(_ file: LockFile, patience: Patience) throws(StoreError) {
         guard patience.secondsLeft > 0, file.isWaitedFor else { return }
         let isHeld = try file.currentIdentity.map { identity in heldCounts.withLock { $0[identity] != nil } } ?? false
         let seconds = min(patience.secondsLeft, isHeld ? nestedYieldSeconds : yieldSeconds)
@@ -134,7 +136,7 @@ public final class StoreLock: Sendable {
             }
             if isDone { return }
         } while patience.wait()
-        throw patience.failure(Self.busy(storePath, mode))
+        throw patience.failure(Self.busy(storePath, mode: mode))
     }
 
     /// Whether another holder of the lock reads the store's file without the log beside it, see
@@ -175,7 +177,7 @@ public final class StoreLock: Sendable {
         }
     }
 
-    private static func busy(_ path: String, _ mode: Mode) -> StoreError {
+    private static func busy(_ path: String, mode: Mode) -> StoreError {
         let others = mode == .exclusive ? "open" : "being created, replaced or recovered"
         return StoreError(
             .busy, "'\(path)' is \(others) elsewhere, in this process or another; close it there or try again later")

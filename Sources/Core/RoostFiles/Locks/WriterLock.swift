@@ -17,7 +17,7 @@ public final class WriterLock: Sendable {
     ///
     /// Throws what ``StoreLock`` throws.
     public init(forStoreAt path: String) throws(StoreError) {
-        state = Mutex(State(file: try LockFile(forStoreAt: path, .writer, isWritable: true)))
+        state = Mutex(State(file: try LockFile(forStoreAt: path, region: .writer, isWritable: true)))
         storePath = path
     }
 

@@ -53,7 +53,7 @@ extension NameLockingStoreType {
         _ location: StoreLocation, model: ManagedObjectModel, options: StoreOptions
     ) throws(StoreError) -> any PersistentStore {
         guard !options.isUnpublished else { return try createUnpublished(location, model: model, options: options) }
-        return try createLocked(location, options) { (path) throws(StoreError) in
+        return try createLocked(location, options: options) { (path) throws(StoreError) in
             try StoreFile.build(path, companions: companionSuffixes, lock: .exclusive) {
                 (temporary) throws(StoreError) in
                 try createFile(at: temporary, for: location, model: model, options: options)
@@ -68,7 +68,7 @@ extension NameLockingStoreType {
     ) throws(StoreError) -> any PersistentStore {
         var unpublished = options
         unpublished.isUnpublished = true
-        return try createLocked(location, unpublished) { (path) throws(StoreError) in
+        return try createLocked(location, options: unpublished) { (path) throws(StoreError) in
             // Before anything that is undone: a file that another program created meanwhile must stay.
             try StoreFile.createExclusive(at: path)
             do throws(StoreError) {
@@ -92,7 +92,7 @@ extension NameLockingStoreType {
 
     /// Creates a store with `make` while its name is locked, and opens it under the same lock.
     private func createLocked(
-        _ location: StoreLocation, _ options: StoreOptions, _ make: (String) throws(StoreError) -> Void
+        _ location: StoreLocation, options: StoreOptions, _ make: (String) throws(StoreError) -> Void
     ) throws(StoreError) -> any PersistentStore {
         try options.requireWritable()
         try requireValid(options)

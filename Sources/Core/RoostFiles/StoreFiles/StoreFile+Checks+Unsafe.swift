@@ -79,7 +79,7 @@ extension StoreFile {
             return nil
         }
         do throws(SystemError) {
-            let file = try OpenFile(path, O_RDONLY, followingLinks: true)
+            let file = try OpenFile(path, flags: O_RDONLY, followingLinks: true)
             guard try file.status.isRegular else { return nil }
             let bytes = try readBytes(file.descriptor, count: min(count, before.byteCount), offset: 0)
             try file.close()

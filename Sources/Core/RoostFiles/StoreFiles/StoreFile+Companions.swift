@@ -56,7 +56,7 @@ extension StoreFile {
     ) throws(StoreError) {
         let target = resolvingLink(path)
         for suffix in companionSuffixes(of: types) + (includesLock ? [StoreLock.suffix] : [])
-        where !isLeftover(target, suffix, types) {
+        where !isLeftover(target, suffix: suffix, types: types) {
             let what =
                 suffix == StoreLock.suffix
                 ? ""
@@ -94,7 +94,7 @@ extension StoreFile {
             guard let status = try plainCompanion(suffix, ofStoreAt: path), status.byteCount > 0 else { continue }
             let file = CompanionFile(suffix: suffix, byteCount: status.byteCount, storePath: path)
             guard (type as? any FileStoreType)?.canBeCompanion(file) ?? true else {
-                throw foreign(path + suffix, "is not a file", ofStoreAt: path)
+                throw foreign(path + suffix, what: "is not a file", ofStoreAt: path)
             }
         }
     }
@@ -115,15 +115,15 @@ extension StoreFile {
     static func plainCompanion(_ suffix: String, ofStoreAt path: String) throws(StoreError) -> FileStatus? {
         guard case .success(let status) = FileStatus.of(path + suffix, followingLinks: false) else { return nil }
         guard status.isRegular else {
-            throw foreign(path + suffix, "is \(status.noun), not a file", ofStoreAt: path)
+            throw foreign(path + suffix, what: "is \(status.noun), not a file", ofStoreAt: path)
         }
         guard status.linkCount <= 1 else {
-            throw foreign(path + suffix, "has other names (hard links), so it is not a file", ofStoreAt: path)
+            throw foreign(path + suffix, what: "has other names (hard links), so it is not a file", ofStoreAt: path)
         }
         return status
     }
 
-    private static func foreign(_ file: String, _ what: String, ofStoreAt path: String) -> StoreError {
+    private static func foreign(_ file: String, what: String, ofStoreAt path: String) -> StoreError {
         StoreError(
             .notAStore,
             "'\(file)' \(what) of the store '\(path)', which keeps a file of its own under this name; move it away")
@@ -183,7 +183,7 @@ extension StoreFile {
     }
 
     /// Whether the file with this suffix does not exist, or holds nothing that anyone can miss.
-    private static func isLeftover(_ path: String, _ suffix: String, _ types: [any PersistentStoreType]) -> Bool {
+    private static func isLeftover(_ path: String, suffix: String, types: [any PersistentStoreType]) -> Bool {
         let file = path + suffix
         let status: FileStatus
         switch FileStatus.of(file, followingLinks: false) {

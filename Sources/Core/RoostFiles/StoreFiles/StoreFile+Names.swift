@@ -27,7 +27,7 @@ extension StoreFile {
         ofStoreAt path: String, forWriting: Bool, acceptsLinks: Bool = false, companions: [String] = []
     ) throws(StoreError) -> Bool {
         guard try status(of: path).linkCount > 1 else { return false }
-        let kept = removeReplacementNames(ofStoreAt: path, companions)
+        let kept = removeReplacementNames(ofStoreAt: path, companions: companions)
         let found = FileIdentity(try status(of: path))
         // A name that is not used does not harm a reader. A writer would be refused at its first commit.
         guard found.linkCount - 1 > (forWriting ? 0 : kept) else { return false }
@@ -45,7 +45,7 @@ extension StoreFile {
         let found = FileIdentity(try status(of: path))
         guard found.linkCount > 1 else { return }
         let target = resolvingLink(path)
-        let own = otherNames(of: target, found).filter { isReplacementName($0, of: target) }
+        let own = otherNames(of: target, identity: found).filter { isReplacementName($0, of: target) }
         guard found.linkCount - 1 > own.count else { return }
         throw hasOtherNames(path, found)
     }
@@ -64,7 +64,7 @@ extension StoreFile {
     /// - Returns: An error of code `hasOtherNames` that names those in the same directory.
     package static func hasOtherNames(_ path: String, _ found: FileIdentity) -> StoreError {
         let count = found.linkCount - 1
-        let names = otherNames(of: resolvingLink(path), found).prefix(3).map { "'\($0)'" }
+        let names = otherNames(of: resolvingLink(path), identity: found).prefix(3).map { "'\($0)'" }
         let list = names.isEmpty ? "in another directory" : names.joined(separator: ", ")
         return StoreError(
             .hasOtherNames,
@@ -74,7 +74,7 @@ extension StoreFile {
 
     /// Returns the other names of a file in the directory of `target`, which is not a symbolic
     /// link.
-    private static func otherNames(of target: String, _ identity: FileIdentity) -> [String] {
+    private static func otherNames(of target: String, identity: FileIdentity) -> [String] {
         let (directory, name) = (directory(of: target), name(of: target))
         return (entries(of: directory) ?? []).filter { entry in
             guard entry != name,
@@ -96,12 +96,12 @@ extension StoreFile {
     /// Removes the names that an interrupted replacement of a store gave its file.
     ///
     /// - Returns: The number of such names that could not be removed.
-    private static func removeReplacementNames(ofStoreAt path: String, _ companions: [String]) -> Int {
+    private static func removeReplacementNames(ofStoreAt path: String, companions: [String]) -> Int {
         let target = resolvingLink(path)
         let directory = directory(of: target)
         guard case .success(let status) = FileStatus.of(target, followingLinks: false) else { return 0 }
         func names() -> [String] {
-            otherNames(of: target, FileIdentity(status)).filter { isReplacementName($0, of: target) }
+            otherNames(of: target, identity: FileIdentity(status)).filter { isReplacementName($0, of: target) }
         }
         for name in names() {
             let file = "\(directory)/\(name)"

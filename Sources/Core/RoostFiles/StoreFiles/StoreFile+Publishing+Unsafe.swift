@@ -11,7 +11,7 @@ extension StoreFile {
     public static func createExclusive(at path: String) throws(StoreError) {
         try requireSafeDirectory(of: path)
         do throws(SystemError) {
-            let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL)
+            let file = try OpenFile(path, flags: O_WRONLY | O_CREAT | O_EXCL)
             // The process's mask may have taken bits away that the owner needs.
             guard retrying({ fchmod(file.descriptor, 0o600) }) == 0 else { throw SystemError(code: errno) }
             try file.close()
@@ -33,11 +33,11 @@ extension StoreFile {
         do throws(SystemError) {
             let file: OpenFile
             do throws(SystemError) {
-                file = try OpenFile(path, O_RDWR | O_CREAT | O_EXCL)
+                file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL)
                 isNew = true
             } catch  where error.code == EEXIST {
                 // Without O_EXCL: another process may have removed it meanwhile.
-                file = try OpenFile(path, O_RDWR | O_CREAT)
+                file = try OpenFile(path, flags: O_RDWR | O_CREAT)
             }
             guard try file.status.isRegular else { throw SystemError(code: ENXIO) }
             let code = croost_allocate(file.descriptor, Int64(byteCount))
@@ -56,7 +56,7 @@ extension StoreFile {
     /// again proves nothing: write a new file.
     package static func syncFile(at path: String) throws(StoreError) {
         do throws(SystemError) {
-            let file = try OpenFile(path, O_RDONLY, followingLinks: true)
+            let file = try OpenFile(path, flags: O_RDONLY, followingLinks: true)
             try file.sync()
             try file.close()
         } catch {
@@ -68,7 +68,7 @@ extension StoreFile {
     package static func syncDirectory(of path: String) throws(StoreError) {
         let directory = directory(of: resolvingLink(path))
         do throws(SystemError) {
-            let file = try OpenFile(directory, O_RDONLY | O_DIRECTORY, followingLinks: true)
+            let file = try OpenFile(directory, flags: O_RDONLY | O_DIRECTORY, followingLinks: true)
             try file.sync()
             try file.close()
         } catch {
@@ -105,7 +105,7 @@ extension StoreFile {
                 throw error(errno: errno, what: "cannot be put in its place", path: target)
             }
         } else {
-            try renameExclusively(temporary, target)
+            try renameExclusively(temporary, target: target)
         }
         try syncDirectory(of: target)
         try remove(StoreLock.path(forStoreAt: temporary))
@@ -136,7 +136,7 @@ extension StoreFile {
         }
     }
 
-    private static func renameExclusively(_ temporary: String, _ target: String) throws(StoreError) {
+    private static func renameExclusively(_ temporary: String, target: String) throws(StoreError) {
         let code = croost_rename_exclusive(AT_FDCWD, temporary, AT_FDCWD, target)
         switch code {
         case 0: return
@@ -172,14 +172,14 @@ extension StoreFile {
             throw StoreError(.notAStore, "'\(target)' is \(old.noun), not a store file; it was not replaced")
         }
         do throws(SystemError) {
-            let file = try OpenFile(temporary, O_RDONLY)
+            let file = try OpenFile(temporary, flags: O_RDONLY)
             let new = try file.status
             var permissions = old.permissions & 0o777
             // Another owner can be kept only by the superuser; for others the new file stays their own, which rename allows.
             if new.owner != old.owner || new.group != old.group,
-                try !setOwner(file.descriptor, old.owner, old.group), new.group != old.group,
+                try !setOwner(file.descriptor, owner: old.owner, group: old.group), new.group != old.group,
                 // All bits set: the owner stays.
-                try !setOwner(file.descriptor, .max, old.group)
+                try !setOwner(file.descriptor, owner: .max, group: old.group)
             {
                 // Another group must not inherit the old group's permissions; it gets only what all users may do.
                 permissions &= 0o707 | (permissions & 0o007) << 3
@@ -196,7 +196,7 @@ extension StoreFile {
     }
 
     /// Sets who owns a file; false when this user may not.
-    private static func setOwner(_ descriptor: Int32, _ owner: uid_t, _ group: gid_t) throws(SystemError) -> Bool {
+    private static func setOwner(_ descriptor: Int32, owner: uid_t, group: gid_t) throws(SystemError) -> Bool {
         guard retrying({ fchown(descriptor, owner, group) }) != 0 else { return true }
         guard errno == EPERM || errno == EINVAL else { throw SystemError(code: errno) }
         return false
@@ -231,17 +231,17 @@ extension StoreFile {
     package static func sweepTemporarySiblings(
         of path: String, companions: [String], holding claim: DestinationClaim?
     ) {
-        guard claim == nil else { return removeTemporarySiblings(of: path, companions) }
+        guard claim == nil else { return removeTemporarySiblings(of: path, companions: companions) }
         // Without a lock file no claim exists, and none is created.
         guard hasEntry(at: StoreLock.path(forStoreAt: path)) else {
-            return removeTemporarySiblings(of: path, companions)
+            return removeTemporarySiblings(of: path, companions: companions)
         }
         guard let claim = (try? DestinationClaim.attempt(path)) ?? nil else { return }
-        removeTemporarySiblings(of: path, companions)
+        removeTemporarySiblings(of: path, companions: companions)
         claim.release()
     }
 
-    private static func removeTemporarySiblings(of path: String, _ companions: [String]) {
+    private static func removeTemporarySiblings(of path: String, companions: [String]) {
         let target = resolvingLink(path)
         let directory = directory(of: target)
         guard let entries = entries(of: directory) else { return }

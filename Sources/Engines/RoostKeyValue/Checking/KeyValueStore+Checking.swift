@@ -10,7 +10,7 @@ extension KeyValueStore {
         var findings = try storage.integrityFindings()
         let reader = try read()
         defer { reader.close() }
-        let check = StoreCheck(plan, reader)
+        let check = StoreCheck(plan, reader: reader)
         try check.run()
         findings += check.findings
         return findings
@@ -33,7 +33,7 @@ final class StoreCheck {
 
     private var model: ManagedObjectModel { plan.model }
 
-    init(_ plan: StorePlan, _ reader: any KeyValueReader) {
+    init(_ plan: StorePlan, reader: any KeyValueReader) {
         self.plan = plan
         self.reader = reader
         tally = StoreTally(model: plan.model)
@@ -73,12 +73,13 @@ final class StoreCheck {
                 let record = try RecordVerifier(model: model, root: root).record(cursor.value, key: key)
                 tally.entities[record.entityNumber].add(record.computedContentHash)
                 try record.validate()
-                try RecordEntries.visit(record, plan, values: &values, key: &scratch) {
+                try RecordEntries.visit(record, plan: plan, values: &values, key: &scratch) {
                     (space, entry) throws(StoreError) in
                     expected[space, default: 0] += 1
                     let value = RecordEntries.value(in: space, object: key)
                     if try reader.value(of: entry, in: space) != value {
-                        report("\(space)", "\(record.id) is missing in space '\(space)' of \(name(entry, space)).")
+                        report(
+                            "\(space)", "\(record.id) is missing in space '\(space)' of \(name(entry, space: space)).")
                     }
                 }
             } catch {
@@ -89,7 +90,7 @@ final class StoreCheck {
     }
 
     /// Returns the name of the relationship, constraint or index whose number a key begins with.
-    private func name(_ key: StorageKey, _ space: KeySpace) -> String {
+    private func name(_ key: StorageKey, space: KeySpace) -> String {
         guard let number = key.number else { return "nothing" }
         switch space {
         case .references where model.relationships.indices.contains(number):
@@ -117,26 +118,26 @@ final class StoreCheck {
         let walk = try reader.cursor(in: space)
         while try walk.next() {
             let (key, value) = (StorageKey(walk.key), Array(walk.value))
-            if try !isBacked(key, value, space) {
-                report("\(space)", "An entry of \(name(key, space)) in space '\(space)' belongs to no record.")
+            if try !isBacked(key, value: value, space: space) {
+                report("\(space)", "An entry of \(name(key, space: space)) in space '\(space)' belongs to no record.")
             }
         }
     }
 
     /// Whether the record that an entry names has it.
-    private func isBacked(_ key: StorageKey, _ value: [UInt8], _ space: KeySpace) throws(StoreError) -> Bool {
+    private func isBacked(_ key: StorageKey, value: [UInt8], space: KeySpace) throws(StoreError) -> Bool {
         let named =
             switch space {
             case .unique: value.littleEndian64(at: 0).map { Int64(bitPattern: $0) }
             case .references: try key.withBytes { (key) throws(StoreError) in LinkKey(key)?.to }
             default: try key.withBytes { (key) throws(StoreError) in key.lastKey }
             }
-        guard let object = named, let root = root(key, space) else { return false }
+        guard let object = named, let root = root(key, space: space) else { return false }
         var isFound = false
         do throws(StoreError) {
             try reader.withRecord(object, root: root, model: model) { (record) throws(StoreError) in
                 guard let record else { return }
-                isFound = RecordEntries.all(of: record, plan).contains { $0.space == space && $0.key == key }
+                isFound = RecordEntries.all(of: record, plan: plan).contains { $0.space == space && $0.key == key }
             }
         } catch {
             // A damaged record was reported; whether it had this entry cannot be told.
@@ -147,7 +148,7 @@ final class StoreCheck {
     }
 
     /// The hierarchy of the objects an entry can name.
-    private func root(_ key: StorageKey, _ space: KeySpace) -> Int? {
+    private func root(_ key: StorageKey, space: KeySpace) -> Int? {
         guard let number = key.number else { return nil }
         let entity: Int?
         switch space {
@@ -175,7 +176,7 @@ final class StoreCheck {
                 }
                 let seen: Link
                 do throws(StoreError) {
-                    seen = try LinkStream.link(cursor.key, cursor.value, space)
+                    seen = try LinkStream.link(cursor.key, value: cursor.value, space: space)
                 } catch {
                     report("links", error.message)
                     continue
@@ -185,7 +186,7 @@ final class StoreCheck {
                 if model.relationships[number].normalized(link) != link {
                     report("links", "The link \(link.source) → \(link.target) of '\(name)' is not in its normal form.")
                 }
-                let keys = LinkKeys.keys(link, number)
+                let keys = LinkKeys.keys(link, relationship: number)
                 let (other, key, value) =
                     space == .links
                     ? (KeySpace.inverseLinks, keys.inverseKey, link.order) : (.links, keys.key, link.inverseOrder)
@@ -210,21 +211,24 @@ final class StoreCheck {
 
     private func checkMetadata() throws(StoreError) {
         do throws(StoreError) {
-            _ = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, reader))
-            let recorded = try MetaSpace.readTally(model, reader)
+            _ = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, reader: reader))
+            let recorded = try MetaSpace.readTally(model, reader: reader)
             for (number, entity) in model.entities.enumerated()
             where recorded.entities[number] != tally.entities[number] {
-                report("tally", mismatch("entity '\(entity.name)'", recorded.entities[number], tally.entities[number]))
+                report(
+                    "tally",
+                    mismatch(
+                        "entity '\(entity.name)'", recorded: recorded.entities[number], found: tally.entities[number]))
             }
             for (number, relationship) in model.relationships.enumerated()
             where recorded.relationships[number] != tally.relationships[number] {
                 report(
                     "tally",
                     mismatch(
-                        "relationship '\(relationship.name)'", recorded.relationships[number],
-                        tally.relationships[number]))
+                        "relationship '\(relationship.name)'", recorded: recorded.relationships[number],
+                        found: tally.relationships[number]))
             }
-            for (root, highest) in highestKeys where try MetaSpace.readLastKey(root: root, reader) < highest {
+            for (root, highest) in highestKeys where try MetaSpace.readLastKey(root: root, reader: reader) < highest {
                 report("keys", "The last key of '\(model.entities[root].name)' is below that of an object.")
             }
             findings += try KeyValueHistory(reader).historyFindings(model, at: recorded.generation)
@@ -234,7 +238,7 @@ final class StoreCheck {
         }
     }
 
-    private func mismatch(_ what: String, _ recorded: Tally, _ found: Tally) -> String {
+    private func mismatch(_ what: String, recorded: Tally, found: Tally) -> String {
         recorded.count == found.count
             ? "The contents of \(what) are not those that were recorded."
             : "The store recorded \(recorded.count) of \(what) and has \(found.count)."

@@ -28,14 +28,14 @@ struct ChangeApplication {
     private var history: (settings: [UInt8], recorder: HistoryRecorder)?
 
     init(
-        _ change: PreparedChange, _ plan: StorePlan, _ writer: any KeyValueWriter, clock: (@Sendable () -> Int64)?
+        _ change: PreparedChange, plan: StorePlan, writer: any KeyValueWriter, clock: (@Sendable () -> Int64)?
     ) throws(StoreError) {
         self.change = change
         self.plan = plan
         self.model = change.model
         self.writer = writer
         requirements = ConflictDetection(change: change, reader: writer)
-        tally = try MetaSpace.readTally(change.model, writer)
+        tally = try MetaSpace.readTally(change.model, reader: writer)
         guard let settings = try KeyValueHistory(writer).historySettings() else { return }
         let changes = change.changes
         history = (
@@ -55,7 +55,7 @@ struct ChangeApplication {
         // Before the deletes: a link that the change set removes does not deny a delete.
         if conflicts.isEmpty {
             for batch in change.removedLinks {
-                for link in batch.links { try remove(link, batch.relationship) }
+                for link in batch.links { try remove(link, relationship: batch.relationship) }
             }
         }
         try writeDeletes()
@@ -66,7 +66,7 @@ struct ChangeApplication {
         try putPending()
         try requirements.requireObjects()
         for batch in change.addedLinks {
-            for link in batch.links { try add(link, batch.relationship) }
+            for link in batch.links { try add(link, relationship: batch.relationship) }
         }
         if change.changes.requiresUnreferencedDeletes { try requirements.findReferences(&denials) }
         try denials.throwIfAny()
@@ -74,7 +74,7 @@ struct ChangeApplication {
         try raiseLastKeys()
         guard hasChanged else { return (previous, previous) }
         try tally.countCommit()
-        try MetaSpace.writeTally(tally, writer)
+        try MetaSpace.writeTally(tally, writer: writer)
         if let settings = history?.settings {
             try history?.recorder.finish(
                 settings, from: previous, to: tally.generation, in: KeyValueHistory(writer))
@@ -87,15 +87,16 @@ struct ChangeApplication {
     private mutating func writeUpdates() throws(StoreError) {
         let updates = change.changes.updates
         for item in change.updates {
-            try updates.withRecord(at: item.position) { (new) throws(StoreError) in try update(item, new) }
+            try updates.withRecord(at: item.position) { (new) throws(StoreError) in try update(item, new: new) }
         }
     }
 
-    private mutating func update(_ item: PreparedChange.Item, _ new: RecordReader) throws(StoreError) {
+    private mutating func update(_ item: PreparedChange.Item, new: RecordReader) throws(StoreError) {
         var isWritten = false
         try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
             let rank = change.rank(ofUpdate: item)
-            guard let old = requirements.record(old, of: item, at: new.version, rank: rank, &conflicts) else { return }
+            guard let old = requirements.record(old, of: item, at: new.version, rank: rank, conflicts: &conflicts)
+            else { return }
             // After the first conflict the rest is only compared.
             guard conflicts.isEmpty else { return }
             guard new.version < UInt32.max else {
@@ -106,25 +107,25 @@ struct ChangeApplication {
             tally.entities[item.entity].add(new.storedContentHash)
             history?.recorder.update(old, to: new)
             // Most updates leave alone what entries are made of.
-            if !RecordEntries.agree(old, new, plan) { exchangeEntries(old, new) }
+            if !RecordEntries.agree(old, right: new, plan: plan) { exchangeEntries(old, new) }
         }
         guard isWritten else { return }
         hasChanged = true
         try deleteGone()
-        try put(new, version: new.version &+ 1, item.place) { [writer] (key, bytes) throws(StoreError) in
+        try put(new, version: new.version &+ 1, place: item.place) { [writer] (key, bytes) throws(StoreError) in
             try writer.put(key, bytes, in: .records)
         }
     }
 
     /// Notes which entries of one object go and which come.
     private mutating func exchangeEntries(_ old: RecordReader, _ new: RecordReader) {
-        let (oldEntries, newEntries) = (RecordEntries.all(of: old, plan), RecordEntries.all(of: new, plan))
+        let (oldEntries, newEntries) = (RecordEntries.all(of: old, plan: plan), RecordEntries.all(of: new, plan: plan))
         for entry in oldEntries where !newEntries.contains(entry) { gone.append(entry.key, .none, in: entry.space) }
-        for entry in newEntries where !oldEntries.contains(entry) { note(entry.space, entry.key, new) }
+        for entry in newEntries where !oldEntries.contains(entry) { note(entry.space, key: entry.key, record: new) }
     }
 
     /// Notes an entry that comes.
-    private mutating func note(_ space: KeySpace, _ key: StorageKey, _ record: RecordReader) {
+    private mutating func note(_ space: KeySpace, key: StorageKey, record: RecordReader) {
         if space == .unique {
             claims.append(key, entity: record.entityNumber, object: record.key)
         } else {
@@ -139,12 +140,13 @@ struct ChangeApplication {
             let rank = change.rank(ofDelete: item)
             var isGoing = false
             try writer.withRecord(item.place.key, root: item.place.root, model: model) { (old) throws(StoreError) in
-                guard let old = requirements.record(old, of: item, at: version, rank: rank, &conflicts) else { return }
+                guard let old = requirements.record(old, of: item, at: version, rank: rank, conflicts: &conflicts)
+                else { return }
                 guard conflicts.isEmpty else { return }
                 isGoing = true
                 tally.entities[item.entity].remove(old.storedContentHash)
                 try history?.recorder.delete(old)
-                RecordEntries.visit(old, plan, values: &values, key: &key) { gone.append($1, .none, in: $0) }
+                RecordEntries.visit(old, plan: plan, values: &values, key: &key) { gone.append($1, .none, in: $0) }
             }
             guard isGoing else { continue }
             hasChanged = true
@@ -167,13 +169,15 @@ struct ChangeApplication {
         var (values, key) = ([UInt8](), StorageKey())
         for item in change.inserts {
             try inserts.withRecord(at: item.position) { (record) throws(StoreError) in
-                let isNew = try put(record, version: 1, item.place) { [writer] (key, bytes) throws(StoreError) in
+                let isNew = try put(record, version: 1, place: item.place) { [writer] (key, bytes) throws(StoreError) in
                     try writer.insert(key, bytes, in: .records)
                 }
                 guard isNew else { throw .takenKey(change.id(item)) }
                 tally.entities[item.entity].add(record.storedContentHash)
                 history?.recorder.insert(item.place.key, entity: item.entity)
-                RecordEntries.visit(record, plan, values: &values, key: &key) { note($0, $1, record) }
+                RecordEntries.visit(record, plan: plan, values: &values, key: &key) {
+                    note($0, key: $1, record: record)
+                }
             }
             hasChanged = true
         }
@@ -182,7 +186,7 @@ struct ChangeApplication {
     /// Calls `body` with the key of a record and its bytes at a version; they are copied only where
     /// they are at another one.
     private mutating func put<Result>(
-        _ record: RecordReader, version: UInt32, _ place: ObjectPlace,
+        _ record: RecordReader, version: UInt32, place: ObjectPlace,
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         try ShortKey(record: place.key, root: place.root).withBytes { (key) throws(StoreError) in
@@ -195,7 +199,7 @@ struct ChangeApplication {
     // MARK: Entries
 
     private mutating func putPending() throws(StoreError) {
-        try claims.put(writer, plan)
+        try claims.put(writer, plan: plan)
         pending.sort()
         try pending.forEachKey { [writer] (space, key) throws(StoreError) in try writer.put(key, .none, in: space) }
     }
@@ -205,29 +209,31 @@ struct ChangeApplication {
     /// Removes every link that begins or ends at a deleted object.
     private mutating func removeLinks(of item: PreparedChange.Item) throws(StoreError) {
         let entity = plan.entities[item.entity]
-        for relationship in entity.linksAsSource { try removeLinks(of: item, relationship, .links) }
-        for relationship in entity.linksAsTarget { try removeLinks(of: item, relationship, .inverseLinks) }
+        for relationship in entity.linksAsSource { try removeLinks(of: item, number: relationship, space: .links) }
+        for relationship in entity.linksAsTarget {
+            try removeLinks(of: item, number: relationship, space: .inverseLinks)
+        }
     }
 
     private mutating func removeLinks(
-        of item: PreparedChange.Item, _ number: Int, _ space: KeySpace
+        of item: PreparedChange.Item, number: Int, space: KeySpace
     ) throws(StoreError) {
         var links: [Link] = []
         try writer.forEach(prefix: StorageKey(record: item.place.key, root: number), in: space) {
             (key, value) throws(StoreError) in
-            let link = try LinkStream.link(key, value, space)
+            let link = try LinkStream.link(key, value: value, space: space)
             links.append(space == .links ? link : link.flipped)
             return true
         }
         for link in links {
-            if change.changes.requiresUnlinkedDeletes { try deny(item, link, number, space) }
-            try removeStored(link, number)
+            if change.changes.requiresUnlinkedDeletes { try deny(item, link: link, number: number, space: space) }
+            try removeStored(link, relationship: number)
         }
     }
 
     /// Notes the other end of a link of a deleted object, if that end stays and refers to it.
     private mutating func deny(
-        _ item: PreparedChange.Item, _ link: Link, _ number: Int, _ space: KeySpace
+        _ item: PreparedChange.Item, link: Link, number: Int, space: KeySpace
     ) throws(StoreError) {
         let owner = model.relationships[number]
         let isSource = space == .links
@@ -243,19 +249,19 @@ struct ChangeApplication {
         denials.append(item, relationship: relationship, remaining: remaining, in: change)
     }
 
-    private mutating func remove(_ link: Link, _ relationship: Int) throws(StoreError) {
-        guard let stored = try writer.storedLink(link, relationship, model) else { return }
-        try removeStored(stored, relationship)
+    private mutating func remove(_ link: Link, relationship: Int) throws(StoreError) {
+        guard let stored = try writer.storedLink(link, number: relationship, model: model) else { return }
+        try removeStored(stored, relationship: relationship)
         history?.recorder.link(stored, of: relationship, isAdded: false)
     }
 
-    private mutating func removeStored(_ link: Link, _ relationship: Int) throws(StoreError) {
-        try writer.removeStoredLink(link, relationship, model, &tally)
+    private mutating func removeStored(_ link: Link, relationship: Int) throws(StoreError) {
+        try writer.removeStoredLink(link, relationship: relationship, model: model, tally: &tally)
         hasChanged = true
     }
 
-    private mutating func add(_ link: Link, _ relationship: Int) throws(StoreError) {
-        guard try writer.addLink(link, relationship, model, &tally) else { return }
+    private mutating func add(_ link: Link, relationship: Int) throws(StoreError) {
+        guard try writer.addLink(link, relationship: relationship, model: model, tally: &tally) else { return }
         hasChanged = true
         history?.recorder.link(link, of: relationship, isAdded: true)
     }
@@ -264,17 +270,18 @@ struct ChangeApplication {
 
     private mutating func writeUserMetadata() throws(StoreError) {
         guard !change.changes.userMetadata.isEmpty else { return }
-        let old = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, writer))
+        let old = try MetadataDocument.decode(try MetaSpace.require(MetaSpace.userMetadata, reader: writer))
         var new = old
         for (name, value) in change.changes.userMetadata { new[name] = value }
         guard new != old else { return }
-        try MetaSpace.write(try MetadataDocument.encode(new), MetaSpace.userMetadata, writer)
+        try MetaSpace.write(try MetadataDocument.encode(new), key: MetaSpace.userMetadata, writer: writer)
         hasChanged = true
     }
 
     private func raiseLastKeys() throws(StoreError) {
-        for (root, key) in change.highestInsertedKeys where try MetaSpace.readLastKey(root: root, writer) < key {
-            try MetaSpace.writeLastKey(key, root: root, writer)
+        for (root, key) in change.highestInsertedKeys where try MetaSpace.readLastKey(root: root, reader: writer) < key
+        {
+            try MetaSpace.writeLastKey(key, root: root, writer: writer)
         }
     }
 }

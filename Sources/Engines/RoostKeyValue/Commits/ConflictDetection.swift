@@ -22,7 +22,7 @@ struct ConflictDetection {
     @inline(__always)
     func record(
         _ stored: RecordReader?, of item: PreparedChange.Item, at version: UInt32, rank: Int,
-        _ conflicts: inout ChangeConflicts
+        conflicts: inout ChangeConflicts
     ) -> RecordReader? {
         if let stored, stored.entityNumber == item.entity, stored.version == version { return stored }
         conflicts.append(item, version: version, stored: stored, in: change, rank: rank)
@@ -36,7 +36,7 @@ struct ConflictDetection {
             let version = change.changes.unchanged[item.position].version
             try reader.withRecord(item.place.key, root: item.place.root, model: model) { (record) throws(StoreError) in
                 let rank = change.rank(ofUnchanged: item)
-                _ = self.record(record, of: item, at: version, rank: rank, &conflicts)
+                _ = self.record(record, of: item, at: version, rank: rank, conflicts: &conflicts)
             }
         }
         return conflicts
@@ -80,8 +80,8 @@ struct ConflictDetection {
         for batch in change.addedLinks {
             let relationship = model.relationships[batch.relationship]
             for link in batch.links {
-                try find(link.source, at: relationship.source, of: relationship, &missing)
-                try find(link.target, at: relationship.destination, of: relationship, &missing)
+                try find(link.source, at: relationship.source, of: relationship, missing: &missing)
+                try find(link.target, at: relationship.destination, of: relationship, missing: &missing)
             }
         }
         try missing.throwIfAny()
@@ -89,7 +89,7 @@ struct ConflictDetection {
 
     private func find(
         _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
-        _ missing: inout MissingObjects
+        missing: inout MissingObjects
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let found = try reader.entityNumber(of: key, root: entity.root, model: model)

@@ -16,7 +16,7 @@ extension KeyValueStore {
             try requirements.unchangedConflicts().throwIfAny()
             try requirements.requireLastPlaces()
             try requirements.requireObjects()
-            let generation = try MetaSpace.readTally(model, reader).generation
+            let generation = try MetaSpace.readTally(model, reader: reader).generation
             return CommitReceipt(changes, generation: generation, previousGeneration: generation)
         }
         return try reporting { () throws(StoreError) in try write(change) }
@@ -24,7 +24,7 @@ extension KeyValueStore {
 
     private func write(_ change: PreparedChange) throws(StoreError) -> CommitReceipt {
         let generations = try write { [plan, clock = options.historyClock] (writer) throws(StoreError) in
-            var application = try ChangeApplication(change, plan, writer, clock: clock)
+            var application = try ChangeApplication(change, plan: plan, writer: writer, clock: clock)
             return try application.run()
         }
         noteUsedKeys(change.highestInsertedKeys)

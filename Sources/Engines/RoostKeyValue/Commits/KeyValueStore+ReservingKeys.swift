@@ -42,7 +42,7 @@ extension KeyValueStore {
             return (state.blocks[root]?.take(wanted), size)
         }
         if let taken { return taken }
-        var block = try setAside(wanted, atBest: max(wanted, size), root: root, entity)
+        var block = try setAside(wanted, atBest: max(wanted, size), root: root, entity: entity)
         block.size = min(size * 4, KeyBlock.largestSize)
         return state.withLock { [block] state in
             var block = block
@@ -57,18 +57,18 @@ extension KeyValueStore {
     }
 
     /// Records that at least `least` and at best `best` more keys are used.
-    private func setAside(_ least: Int64, atBest best: Int64, root: Int, _ entity: EntityName) throws(StoreError)
+    private func setAside(_ least: Int64, atBest best: Int64, root: Int, entity: EntityName) throws(StoreError)
         -> KeyBlock
     {
         try write { (writer) throws(StoreError) in
-            let last = try MetaSpace.readLastKey(root: root, writer)
+            let last = try MetaSpace.readLastKey(root: root, reader: writer)
             // The last key is never given, so that the end of a range is a number too.
             let left = Int64.max - 1 - last
             guard left >= least else {
                 throw StoreError(.limitExceeded, "The hierarchy of entity '\(entity)' has no \(least) keys left.")
             }
             let count = min(best, left)
-            try MetaSpace.writeLastKey(last + count, root: root, writer)
+            try MetaSpace.writeLastKey(last + count, root: root, writer: writer)
             return KeyBlock(next: last + 1, limit: last + 1 + count)
         }
     }
@@ -95,13 +95,14 @@ extension KeyValueStore {
         guard !isReadOnly, !unused.isEmpty else { return }
         do throws(StoreError) {
             try storage.write(timeoutSeconds: 0) { (writer) throws(StoreError) in
-                for (root, block) in unused where try MetaSpace.readLastKey(root: root, writer) == block.limit - 1 {
+                for (root, block) in unused
+                where try MetaSpace.readLastKey(root: root, reader: writer) == block.limit - 1 {
                     // Another program may have inserted an object under a key of its own choice.
                     let cursor = try writer.cursor(in: .records)
                     if try cursor.seek(to: StorageKey(record: block.next, root: root)), cursor.key.keyNumber == root {
                         continue
                     }
-                    try MetaSpace.writeLastKey(block.next - 1, root: root, writer)
+                    try MetaSpace.writeLastKey(block.next - 1, root: root, writer: writer)
                 }
             }
         } catch {

@@ -2,15 +2,15 @@ internal import RoostCore
 
 /// The two keys of a link.
 enum LinkKeys {
-    static func keys(_ link: Link, _ relationship: Int) -> (key: StorageKey, inverseKey: StorageKey) {
+    static func keys(_ link: Link, relationship: Int) -> (key: StorageKey, inverseKey: StorageKey) {
         var (key, inverseKey) = (StorageKey(), StorageKey())
-        fill(&key, link, relationship)
-        fill(&inverseKey, link.flipped, relationship)
+        fill(&key, link: link, relationship: relationship)
+        fill(&inverseKey, link: link.flipped, relationship: relationship)
         return (key, inverseKey)
     }
 
     /// Makes the key of a link, as seen from its source.
-    static func fill(_ key: inout StorageKey, _ link: Link, _ relationship: Int) {
+    static func fill(_ key: inout StorageKey, link: Link, relationship: Int) {
         key.start(ShortKey(relationship, from: link.source, place: link.order, to: link.target))
     }
 }
@@ -20,19 +20,19 @@ extension KeyValueWriter {
     ///
     /// Returns whether anything changed.
     func addLink(
-        _ link: Link, _ relationship: Int, _ model: ManagedObjectModel, _ tally: inout StoreTally
+        _ link: Link, relationship: Int, model: ManagedObjectModel, tally: inout StoreTally
     ) throws(StoreError) -> Bool {
-        if let old = try storedLink(link, relationship, model) {
+        if let old = try storedLink(link, number: relationship, model: model) {
             if old == link { return false }
-            try removeStoredLink(old, relationship, model, &tally)
+            try removeStoredLink(old, relationship: relationship, model: model, tally: &tally)
         }
-        try insertLink(link, relationship, &tally)
+        try insertLink(link, relationship: relationship, tally: &tally)
         return true
     }
 
     /// Writes a normalized link between two objects that have none.
-    func insertLink(_ link: Link, _ relationship: Int, _ tally: inout StoreTally) throws(StoreError) {
-        let (key, inverseKey) = LinkKeys.keys(link, relationship)
+    func insertLink(_ link: Link, relationship: Int, tally: inout StoreTally) throws(StoreError) {
+        let (key, inverseKey) = LinkKeys.keys(link, relationship: relationship)
         try put(key, number: link.inverseOrder, in: .links)
         try put(inverseKey, number: link.order, in: .inverseLinks)
         tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
@@ -40,9 +40,9 @@ extension KeyValueWriter {
 
     /// Removes a link that is there, with exactly these places.
     func removeStoredLink(
-        _ link: Link, _ relationship: Int, _ model: ManagedObjectModel, _ tally: inout StoreTally
+        _ link: Link, relationship: Int, model: ManagedObjectModel, tally: inout StoreTally
     ) throws(StoreError) {
-        let (key, inverseKey) = LinkKeys.keys(link, relationship)
+        let (key, inverseKey) = LinkKeys.keys(link, relationship: relationship)
         guard try delete(key, in: .links), try delete(inverseKey, in: .inverseLinks) else {
             throw StoreError(
                 .corrupted,
@@ -56,9 +56,9 @@ extension KeyValueWriter {
     ///
     /// An end without order has place 0, which makes the key known. Only if both ends are ordered
     /// are the links of the source searched.
-    func storedLink(_ link: Link, _ number: Int, _ model: ManagedObjectModel) throws(StoreError) -> Link? {
+    func storedLink(_ link: Link, number: Int, model: ManagedObjectModel) throws(StoreError) -> Link? {
         let relationship = model.relationships[number]
-        let unplaced = LinkKeys.keys(Link(link.source, link.target), number)
+        let unplaced = LinkKeys.keys(Link(link.source, link.target), relationship: number)
         if !relationship.isOrdered {
             return try self.number(of: unplaced.key, in: .links).map {
                 Link(link.source, link.target, inverseOrder: $0)
@@ -71,7 +71,7 @@ extension KeyValueWriter {
         var found: Link?
         try forEach(prefix: StorageKey(record: link.source, root: number), in: .links) {
             (key, value) throws(StoreError) in
-            let candidate = try LinkStream.link(key, value, .links)
+            let candidate = try LinkStream.link(key, value: value, space: .links)
             if candidate.target == link.target { found = candidate }
             return found == nil
         }

@@ -13,13 +13,13 @@ extension StorePlan {
     ///
     /// Where the values are shortened in the key, the records decide.
     func holders(
-        constraint: Int, values: [UInt8], _ reader: any KeyValueReader
+        constraint: Int, values: [UInt8], reader: any KeyValueReader
     ) throws(StoreError) -> [Int64] {
         var key = StorageKey()
         if IndexKeyEncoding.makeUniqueKey(
             constraint: constraint, values: values, object: 0, limit: keyLimit, into: &key)
         {
-            let holder = try key.withBytes { (key) throws(StoreError) in try self.holder(key, reader) }
+            let holder = try key.withBytes { (key) throws(StoreError) in try self.holder(key, reader: reader) }
             return holder.map { [$0] } ?? []
         }
         key.truncate(to: key.count - 8)
@@ -46,7 +46,7 @@ extension StorePlan {
 
     /// The object in the entry of unique values that are in its key as a whole; nil without an
     /// entry.
-    func holder(_ key: UnsafeRawBufferPointer, _ reader: any KeyValueReader) throws(StoreError) -> Int64? {
+    func holder(_ key: UnsafeRawBufferPointer, reader: any KeyValueReader) throws(StoreError) -> Int64? {
         var holder: Int64?
         try reader.withValue(of: key, in: .unique) { (value) throws(StoreError) in
             guard let value else { return }

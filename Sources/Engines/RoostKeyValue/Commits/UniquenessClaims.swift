@@ -27,13 +27,14 @@ struct UniquenessClaims {
     /// objects are removed.
     ///
     /// - Throws: `constraintViolations` with every claim to values of another object.
-    func put(_ writer: any KeyValueWriter, _ plan: StorePlan) throws(StoreError) {
+    func put(_ writer: any KeyValueWriter, plan: StorePlan) throws(StoreError) {
         var violations: [ConstraintViolation] = []
         var index = 0
         try keys.forEachKey { (_, key) throws(StoreError) in
             let claim = claims[index]
             index += 1
-            guard let holder = try Self.put(key, claim, writer, plan), holder != claim.object else { return }
+            guard let holder = try Self.put(key, claim: claim, writer: writer, plan: plan), holder != claim.object
+            else { return }
             guard let constraint = key.keyNumber, plan.constraints.indices.contains(constraint) else { return }
             let root = plan.entities[claim.entity].root
             guard let number = try writer.entityNumber(of: holder, root: root, model: plan.model) else {
@@ -53,10 +54,11 @@ struct UniquenessClaims {
     ///
     /// Returns the object that has the values already; nil if none has.
     private static func put(
-        _ key: UnsafeRawBufferPointer, _ claim: Claim, _ writer: any KeyValueWriter, _ plan: StorePlan
+        _ key: UnsafeRawBufferPointer, claim: Claim, writer: any KeyValueWriter, plan: StorePlan
     ) throws(StoreError) -> Int64? {
         if key.count < plan.keyLimit {
-            return try writer.insert(key, number: claim.object, in: .unique) ? nil : try plan.holder(key, writer)
+            return try writer.insert(key, number: claim.object, in: .unique)
+                ? nil : try plan.holder(key, reader: writer)
         }
         // The key is shortened, so only the records show whether the values are the same.
         var holder: Int64?
@@ -67,7 +69,7 @@ struct UniquenessClaims {
             else { return }
             var values: [UInt8] = []
             guard plan.encode(constraint, of: record, isConstraint: true, into: &values) else { return }
-            holder = try plan.holders(constraint: number, values: values, writer).first { $0 != claim.object }
+            holder = try plan.holders(constraint: number, values: values, reader: writer).first { $0 != claim.object }
         }
         if holder == nil { _ = try writer.insert(key, number: claim.object, in: .unique) }
         return holder

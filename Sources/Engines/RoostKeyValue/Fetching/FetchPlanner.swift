@@ -43,13 +43,13 @@ struct FetchPlanner {
         let conjuncts = request.predicate?.conjuncts ?? []
         var choice = try choice(conjuncts)
         var order: IndexOrder?
-        if case .entries(let entries) = choice?.access { order = IndexOrder(request, entries) }
+        if case .entries(let entries) = choice?.access { order = IndexOrder(request, entries: entries) }
         if choice == nil, conjuncts.isEmpty, request.fetchLimit != nil, !request.sortDescriptors.isEmpty {
-            for values in plan.entities[entity.number].indexes where isWhole(owner(of: values, .indexes)) {
+            for values in plan.entities[entity.number].indexes where isWhole(owner(of: values, space: .indexes)) {
                 let entries = IndexEntries(
-                    space: .indexes, values: values, name: name(of: values, .indexes),
+                    space: .indexes, values: values, name: name(of: values, space: .indexes),
                     ranges: [KeyRange(prefix: StorageKey(number: values.number).bytes)], equalCount: 0, listCount: 0)
-                guard let found = IndexOrder(request, entries) else { continue }
+                guard let found = IndexOrder(request, entries: entries) else { continue }
                 order = found
                 choice = AccessChoice(
                     access: .entries(entries), rank: AccessRank(kind: .halfRange), decided: [], isCountable: true)
@@ -68,26 +68,27 @@ struct FetchPlanner {
         for (position, conjunct) in conjuncts.enumerated() {
             switch conjunct {
             case .constant(false): best = .better(best, nothing(position))
-            case .or(let members): best = .better(best, try union(members, position))
+            case .or(let members): best = .better(best, try union(members, position: position))
             case .comparison(let comparison):
                 if let field = field(comparison) {
-                    best = .better(best, references(field, comparison, position))
+                    best = .better(best, references(field, comparison: comparison, position: position))
                     guard isIndexed(field), let values = comparison.constants,
-                        let condition = FieldCondition(field, comparison.operator, values, model: model)
+                        let condition = FieldCondition(
+                            field, comparison: comparison.operator, values: values, model: model)
                     else { continue }
                     guard !condition.ranges.isEmpty else {
                         best = .better(best, nothing(position))
                         continue
                     }
                     conditions[field.name, default: IndexedCondition(condition: condition, positions: [])]
-                        .add(condition, position)
+                        .add(condition, position: position)
                 } else if let keys = wantedKeys(comparison) {
                     best = .better(
                         best,
                         AccessChoice(
                             access: .keys(keys), rank: AccessRank(kind: .keys, detail: keys.count), decided: [position],
                             isCountable: false))
-                } else if let related = RelatedCondition(comparison, position, entity, model) {
+                } else if let related = RelatedCondition(comparison, position: position, entity: entity, model: model) {
                     if related.relationship.isToMany {
                         best = .better(best, try sources(related))
                     } else {
@@ -126,12 +127,13 @@ struct FetchPlanner {
     ///
     /// Conditions of several members on the objects of one relationship become one request for
     /// those objects.
-    private func union(_ members: [FetchRequest.Predicate], _ position: Int) throws(StoreError) -> AccessChoice? {
+    private func union(_ members: [FetchRequest.Predicate], position: Int) throws(StoreError) -> AccessChoice? {
         var related: [Int: [RelatedCondition]] = [:]
         var choices: [(choice: AccessChoice, conjunctCount: Int)] = []
         for member in members {
             if case .comparison(let comparison) = member, field(comparison) == nil, wantedKeys(comparison) == nil,
-                let condition = RelatedCondition(comparison, 0, entity, model), condition.isOfAny
+                let condition = RelatedCondition(comparison, position: 0, entity: entity, model: model),
+                condition.isOfAny
             {
                 related[condition.relationship.number, default: []].append(condition)
                 continue
@@ -166,7 +168,7 @@ struct FetchPlanner {
         var positions: Set<Int>
 
         /// Adds what another conjunct says of the same property.
-        mutating func add(_ other: FieldCondition, _ position: Int) {
+        mutating func add(_ other: FieldCondition, position: Int) {
             if !positions.isEmpty { condition = condition.intersection(other) }
             positions.insert(position)
         }
@@ -189,7 +191,7 @@ struct FetchPlanner {
 
     /// Returns an access to the objects whose to-one relationship refers to given objects.
     private func references(
-        _ field: RecordLayout.Field, _ comparison: FetchRequest.Comparison, _ position: Int
+        _ field: RecordLayout.Field, comparison: FetchRequest.Comparison, position: Int
     ) -> AccessChoice? {
         guard field.kind == .reference || field.kind == .polymorphicReference, let number = field.relationship,
             comparison.operator == .equal || comparison.operator == .isIn, let destination = field.destination,
@@ -233,9 +235,11 @@ struct FetchPlanner {
         for values in plan.constraints {
             // What has a null in one of its properties has no entry.
             guard values.fields.allSatisfy({ conditions[$0.name]?.condition.excludesNull ?? false }) else { continue }
-            best = .better(best, entries(of: values, .unique, conditions))
+            best = .better(best, entries(of: values, space: .unique, conditions: conditions))
         }
-        for values in plan.indexes { best = .better(best, entries(of: values, .indexes, conditions)) }
+        for values in plan.indexes {
+            best = .better(best, entries(of: values, space: .indexes, conditions: conditions))
+        }
         return best
     }
 
@@ -245,7 +249,7 @@ struct FetchPlanner {
     /// It uses conditions on the leading properties, up to and including the first that is not a
     /// list of values.
     private func entries(
-        of values: StorePlan.Values, _ space: KeySpace, _ conditions: [String: IndexedCondition]
+        of values: StorePlan.Values, space: KeySpace, conditions: [String: IndexedCondition]
     ) -> AccessChoice? {
         var prefixes = [StorageKey(number: values.number).bytes]
         var tail = (ranges: [KeyRange(prefix: [])], strength: FieldCondition.Strength.values)
@@ -293,14 +297,14 @@ struct FetchPlanner {
                 }
         }
         let entries = IndexEntries(
-            space: space, values: values, name: name(of: values, space), ranges: ranges, equalCount: equalCount,
+            space: space, values: values, name: name(of: values, space: space), ranges: ranges, equalCount: equalCount,
             listCount: listCount)
         return AccessChoice(
             access: .entries(entries), rank: AccessRank(kind: kind, detail: detail), decided: isExact ? decided : [],
-            isCountable: isExact && isWhole(owner(of: values, space)))
+            isCountable: isExact && isWhole(owner(of: values, space: space)))
     }
 
-    private func name(of values: StorePlan.Values, _ space: KeySpace) -> String {
+    private func name(of values: StorePlan.Values, space: KeySpace) -> String {
         guard space == .indexes, let index = entity.fetchIndexes.first(where: { $0.number == values.number }) else {
             return values.fields.map(\.name).joined(separator: ", ")
         }
@@ -308,7 +312,7 @@ struct FetchPlanner {
     }
 
     /// The entity that declares an index or a constraint.
-    private func owner(of values: StorePlan.Values, _ space: KeySpace) -> Int {
+    private func owner(of values: StorePlan.Values, space: KeySpace) -> Int {
         let index = space == .indexes ? entity.fetchIndexes.first { $0.number == values.number }?.entity : nil
         return index ?? entity.uniquenessConstraints.first { $0.number == values.number }?.entity ?? -1
     }

@@ -29,14 +29,14 @@ struct FieldCondition: Sendable {
     ///   - values: The constants on the right side: one, the two of `BETWEEN`, or all of `IN`.
     ///   - model: The model that object IDs are of.
     init?(
-        _ field: RecordLayout.Field, _ comparison: FetchRequest.Comparison.Operator, _ values: [Value],
+        _ field: RecordLayout.Field, comparison: FetchRequest.Comparison.Operator, values: [Value],
         model: ManagedObjectModel
     ) {
         switch comparison {
         case .equal, .isIn:
             var ranges: [KeyRange] = []
             for value in values {
-                guard let range = EncodedConstant(value, field, model)?.range else { return nil }
+                guard let range = EncodedConstant(value, field: field, model: model)?.range else { return nil }
                 if !range.isEmpty { ranges.append(range) }
             }
             if ranges.count > 1 {
@@ -59,10 +59,10 @@ struct FieldCondition: Sendable {
             }
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
             guard let value = values.first else { return nil }
-            self.init(field, comparison, value, model)
+            self.init(field, comparison: comparison, value: value, model: model)
         case .between:
-            guard values.count == 2, let low = Self(field, .greaterOrEqual, values[0], model),
-                let high = Self(field, .lessOrEqual, values[1], model)
+            guard values.count == 2, let low = Self(field, comparison: .greaterOrEqual, value: values[0], model: model),
+                let high = Self(field, comparison: .lessOrEqual, value: values[1], model: model)
             else { return nil }
             self = low.intersection(high)
         case .notEqual, .contains, .endsWith, .like, .matches: return nil
@@ -70,15 +70,15 @@ struct FieldCondition: Sendable {
     }
 
     private init?(
-        _ field: RecordLayout.Field, _ comparison: FetchRequest.Comparison.Operator, _ value: Value,
-        _ model: ManagedObjectModel
+        _ field: RecordLayout.Field, comparison: FetchRequest.Comparison.Operator, value: Value,
+        model: ManagedObjectModel
     ) {
         guard field.kind.isOrdered else { return nil }
         guard !value.isNull else {
             self.init(ranges: [], strength: .values)
             return
         }
-        guard let constant = EncodedConstant(value, field, model) else { return nil }
+        guard let constant = EncodedConstant(value, field: field, model: model) else { return nil }
         // NaN has no order: compared with it nothing is left, and in an index it comes after everything else.
         guard !constant.isUnordered else {
             self.init(ranges: [], strength: .values)
@@ -86,10 +86,10 @@ struct FieldCondition: Sendable {
         }
         let range =
             switch comparison {
-            case .less: KeyRange(.before([1]), constant.range.start)
-            case .lessOrEqual: KeyRange(.before([1]), constant.range.end)
-            case .greater: KeyRange(constant.range.end, field.kind.lastOrdered)
-            default: KeyRange(constant.range.start, field.kind.lastOrdered)
+            case .less: KeyRange(.before([1]), end: constant.range.start)
+            case .lessOrEqual: KeyRange(.before([1]), end: constant.range.end)
+            case .greater: KeyRange(constant.range.end, end: field.kind.lastOrdered)
+            default: KeyRange(constant.range.start, end: field.kind.lastOrdered)
             }
         self.init(ranges: range.isEmpty ? [] : [range], strength: .halfRange)
     }
@@ -124,7 +124,7 @@ private struct EncodedConstant {
     var isUnordered = false
 
     /// Nil for values that do not compare with the field, or not by their place alone.
-    init?(_ value: Value, _ field: RecordLayout.Field, _ model: ManagedObjectModel) {
+    init?(_ value: Value, field: RecordLayout.Field, model: ManagedObjectModel) {
         var bytes: [UInt8] = [1]
         switch (field.kind, value) {
         case (_, .null): bytes = [0]
@@ -178,7 +178,7 @@ private struct EncodedConstant {
     }
 
     /// A constant that equals nothing and has no place.
-    private static let unordered = Self(KeyRange(.before([1]), .before([1])), isUnordered: true)
+    private static let unordered = Self(KeyRange(.before([1]), end: .before([1])), isUnordered: true)
 
     private static func append(_ number: Int64, to bytes: inout [UInt8]) -> Bool {
         guard let number = DecimalNumber(isNegative: number < 0, mantissa: UInt128(number.magnitude), exponent: 0)
@@ -200,11 +200,11 @@ private struct EncodedConstant {
             if number.isNaN {
                 self = .unordered
             } else if floor < -0x1p63 {
-                self.init(KeyRange(.before([1]), .before([1])))
+                self.init(KeyRange(.before([1]), end: .before([1])))
             } else if let whole = Int64(exactly: floor) {
                 self = Self(integer: whole).orBehind(isExact: number == floor)
             } else {
-                self.init(KeyRange(.behind([1]), .behind([1])))
+                self.init(KeyRange(.behind([1]), end: .behind([1])))
             }
         case .decimal(let decimal):
             guard let number = DecimalNumber(decimal) else { return nil }
@@ -225,7 +225,7 @@ private struct EncodedConstant {
     }
 
     /// Returns self, or for a constant between two values the place after self, the lower of them.
-    private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, range.end)) }
+    private func orBehind(isExact: Bool) -> Self { isExact ? self : Self(KeyRange(range.end, end: range.end)) }
 
     // MARK: Among floating-point numbers
 
@@ -264,7 +264,7 @@ private struct EncodedConstant {
         // 2^63, to which the greatest integers round, is above all of them.
         let isAbove = Int64(exactly: double).map { $0 > number } ?? true
         let cut = isAbove ? nearest.range.start : nearest.range.end
-        self.init(KeyRange(cut, cut))
+        self.init(KeyRange(cut, end: cut))
     }
 }
 

@@ -18,7 +18,7 @@ struct IndexOrder: Sendable {
     ///
     /// Sort descriptors must name the index's properties in order, all in its direction or all in
     /// the other. Properties with one value in all entries may come before them.
-    init?(_ request: FetchRequest, _ entries: IndexEntries) {
+    init?(_ request: FetchRequest, entries: IndexEntries) {
         // An entry of a unique value does not end with its key, and what has a null has none.
         // Entries that are shortened are ordered by their records, which do not show the order of folded text.
         guard entries.space == .indexes, request.sortDescriptors.allSatisfy(\.options.isEmpty) else { return nil }

@@ -20,7 +20,7 @@ struct KeyCollector {
             return keys.inOrder()
         case .references(let number, let destinations):
             var keys: [Int64] = []
-            try appendEnds(.references, number, of: destinations, to: &keys)
+            try appendEnds(.references, number: number, of: destinations, to: &keys)
             return keys.inOrder()
         case .sources(let relationship, let request, let least):
             return try sources(of: request, by: relationship, atLeast: least)
@@ -37,7 +37,7 @@ struct KeyCollector {
         if case .entries(let entries) = access {
             // Each object has one entry in an index.
             try forEachEntry(entries, most: most) { _ in count += 1 }
-        } else if let source = try ReferringKeys(snapshot, access, visits: visits) {
+        } else if let source = try ReferringKeys(snapshot, access: access, visits: visits) {
             var keys: [Int64] = []
             while count < most, try source.next(into: &keys) { count += keys.count }
         } else {
@@ -73,7 +73,7 @@ struct KeyCollector {
 
     /// Appends the keys at the other ends of links or references from given objects.
     private func appendEnds(
-        _ space: KeySpace, _ number: Int, of objects: [Int64], skipsSelf: Bool = false, to keys: inout [Int64]
+        _ space: KeySpace, number: Int, of objects: [Int64], skipsSelf: Bool = false, to keys: inout [Int64]
     ) throws(StoreError) {
         let cursor = try snapshot.reader.cursor(in: space)
         let first = keys.count
@@ -98,11 +98,11 @@ struct KeyCollector {
         var sources: [Int64] = []
         switch relationship.storage {
         case .field:
-            try appendEnds(.references, relationship.number, of: try matches(request), to: &sources)
+            try appendEnds(.references, number: relationship.number, of: try matches(request), to: &sources)
         case .derived(let inverse):
             let inverse = snapshot.model.relationships[inverse].name.name
             let fields = snapshot.model.entities.map { $0.layout.field(inverse) }
-            let cursor = try snapshot.fetch(try CheckedFetchRequest(request, model: snapshot.model), visits)
+            let cursor = try snapshot.fetch(try CheckedFetchRequest(request, model: snapshot.model), visits: visits)
             var batch = RecordBatch(model: snapshot.model)
             while try cursor.next(into: &batch) {
                 batch.forEachRecord { record in
@@ -114,9 +114,11 @@ struct KeyCollector {
             }
         case .links(let owner, let isFlipped):
             let objects = try matches(request)
-            try appendEnds(isFlipped ? .links : .inverseLinks, owner, of: objects, to: &sources)
+            try appendEnds(isFlipped ? .links : .inverseLinks, number: owner, of: objects, to: &sources)
             // Of a relationship that is its own inverse each pair is stored once.
-            if relationship.isReflexive { try appendEnds(.links, owner, of: objects, skipsSelf: true, to: &sources) }
+            if relationship.isReflexive {
+                try appendEnds(.links, number: owner, of: objects, skipsSelf: true, to: &sources)
+            }
         }
         guard least > 1 else { return sources.inOrder() }
         sources.sort()
@@ -132,7 +134,7 @@ struct KeyCollector {
     private func matches(_ request: FetchRequest) throws(StoreError) -> [Int64] {
         let planned = try snapshot.planned(try CheckedFetchRequest(request, model: snapshot.model))
         if let choice = planned.choice, planned.isDecided, choice.isCountable { return try keys(choice.access) }
-        let cursor = try snapshot.cursor(planned, visits)
+        let cursor = try snapshot.cursor(planned, visits: visits)
         var (keys, batch) = ([Int64](), RecordBatch(model: snapshot.model))
         while try cursor.next(into: &batch) { for index in 0..<batch.count { keys.append(batch.key(at: index)) } }
         return keys

@@ -25,16 +25,16 @@ struct KeyRange: Hashable, Sendable {
     var end: KeyCut
 
     /// Everything that begins with these bytes.
-    init(prefix: [UInt8]) { self.init(.before(prefix), .behind(prefix)) }
+    init(prefix: [UInt8]) { self.init(.before(prefix), end: .behind(prefix)) }
 
-    init(_ start: KeyCut, _ end: KeyCut) { (self.start, self.end) = (start, end) }
+    init(_ start: KeyCut, end: KeyCut) { (self.start, self.end) = (start, end) }
 
     var isEmpty: Bool { !(start < end) }
-    var inverted: Self { KeyRange(end.inverted, start.inverted) }
+    var inverted: Self { KeyRange(end.inverted, end: start.inverted) }
 
     /// Returns the keys of both ranges, as a possibly empty range.
     func intersection(_ other: Self) -> Self {
-        KeyRange(start < other.start ? other.start : start, other.end < end ? other.end : end)
+        KeyRange(start < other.start ? other.start : start, end: other.end < end ? other.end : end)
     }
 
     /// Returns the range with `prefix` before its keys, and whether it is exact: cuts are
@@ -43,7 +43,8 @@ struct KeyRange: Hashable, Sendable {
         let (first, last) = (prefix + start.bytes, prefix + end.bytes)
         guard first.count > limit || last.count > limit else {
             return (
-                KeyRange(KeyCut(bytes: first, isBehind: start.isBehind), KeyCut(bytes: last, isBehind: end.isBehind)),
+                KeyRange(
+                    KeyCut(bytes: first, isBehind: start.isBehind), end: KeyCut(bytes: last, isBehind: end.isBehind)),
                 true
             )
         }
@@ -53,7 +54,7 @@ struct KeyRange: Hashable, Sendable {
             ? KeyCut.before(Array(first.prefix(limit))) : KeyCut(bytes: first, isBehind: start.isBehind)
         let upper =
             last.count > limit ? KeyCut.behind(Array(last.prefix(limit))) : KeyCut(bytes: last, isBehind: end.isBehind)
-        return (KeyRange(lower, upper), false)
+        return (KeyRange(lower, end: upper), false)
     }
 }
 

@@ -29,10 +29,10 @@ final class KeyValueGraph: ObjectGraph {
         case .field:
             throw StoreError(
                 .invalidRequest, "Relationship '\(relationship.name)' is to-one; its destination is in the record.")
-        case .derived(let inverse): try append(.references, inverse, key, &keys)
+        case .derived(let inverse): try append(.references, number: inverse, key: key, keys: &keys)
         case .links(let owner, let isFlipped):
             guard relationship.isReflexive else {
-                return try append(isFlipped ? .inverseLinks : .links, owner, key, &keys)
+                return try append(isFlipped ? .inverseLinks : .links, number: owner, key: key, keys: &keys)
             }
             // Each pair is stored once, and both ends have to be merged.
             let id = ObjectID(snapshot.model.entities[relationship.source].name, key: key)
@@ -42,7 +42,7 @@ final class KeyValueGraph: ObjectGraph {
         }
     }
 
-    private func append(_ space: KeySpace, _ number: Int, _ key: Int64, _ keys: inout [Int64]) throws(StoreError) {
+    private func append(_ space: KeySpace, number: Int, key: Int64, keys: inout [Int64]) throws(StoreError) {
         let cursor = try cursor(in: space)
         let prefix = StorageKey(record: key, root: number).bytes
         guard try cursor.seek(to: prefix) else { return }

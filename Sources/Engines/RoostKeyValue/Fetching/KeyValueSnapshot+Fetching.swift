@@ -4,19 +4,21 @@ internal import RoostQuery
 extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListingSnapshot, VisitableSnapshot {
     func makeObjectGraph() -> any ObjectGraph { KeyValueGraph(self) }
 
-    func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor { try fetch(request, nil) }
+    func fetch(_ request: CheckedFetchRequest) throws(StoreError) -> any RecordCursor {
+        try fetch(request, visits: nil)
+    }
 
     /// Fetches as ``fetch(_:)`` does, and adds the records that it examines to `visits`, if given.
-    func fetch(_ request: CheckedFetchRequest, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
+    func fetch(_ request: CheckedFetchRequest, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try cursor(try planned(request), visits)
+        return try cursor(try planned(request), visits: visits)
     }
 
     func makeVisitor(_ request: CheckedFetchRequest) throws(StoreError) -> (any RecordVisitor)? {
         try requireOpen()
         let planned = try planned(request)
         return MatchingRecords(
-            try visitor(planned, nil), filter: try planned.remainder.filter, graph: KeyValueGraph(self))
+            try visitor(planned, visits: nil), filter: try planned.remainder.filter, graph: KeyValueGraph(self))
     }
 
     func count(_ request: CheckedFetchRequest) throws(StoreError) -> Int {
@@ -24,7 +26,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         let planned = try planned(request)
         guard planned.isDecided, let choice = planned.choice, choice.isCountable else {
             return try ScanningFetch.count(
-                try planned.remainder, visiting: try visitor(planned, nil), graph: KeyValueGraph(self))
+                try planned.remainder, visiting: try visitor(planned, visits: nil), graph: KeyValueGraph(self))
         }
         // What the entries say is all there is to know; no record is read.
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
@@ -40,7 +42,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         var plan = planned.description
         if executing {
             let visits = VisitCount()
-            try cursor(planned, visits).exhaust(model: model)
+            try cursor(planned, visits: visits).exhaust(model: model)
             plan.visitedCount = visits.count
         }
         return plan
@@ -55,7 +57,7 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         guard !window.isFull else { return }
         // Where every entry stands for an object of one entity, no record is read.
         if planned.isDecided, let choice = planned.choice, choice.isCountable,
-            planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice)
+            planned.entity.selfAndSubentities.count == 1, let keys = try keys(planned, choice: choice)
         {
             var batch: [Int64] = []
             repeat {
@@ -67,12 +69,13 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
         }
         guard planned.order != nil || request.order.isByKey else {
             // The order needs what is in the records.
-            return try cursor(planned, nil).appendIDs(to: &ids, model: model)
+            return try cursor(planned, visits: nil).appendIDs(to: &ids, model: model)
         }
         let names = model.entities.map(\.name)
         let remainder = try planned.remainder
         let records = MatchingRecords(
-            try visitor(planned, nil), filter: remainder.filter, graph: remainder.needsGraph ? KeyValueGraph(self) : nil
+            try visitor(planned, visits: nil), filter: remainder.filter,
+            graph: remainder.needsGraph ? KeyValueGraph(self) : nil
         )
         var found = ids
         ids = []
@@ -85,13 +88,14 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// The keys that a plan finds, in the request's order; nil where the entries are in another
     /// one.
-    private func keys(_ planned: PlannedFetch, _ choice: AccessChoice) throws(StoreError) -> (any KeySource)? {
+    private func keys(_ planned: PlannedFetch, choice: AccessChoice) throws(StoreError) -> (any KeySource)? {
         if let order = planned.order, case .entries(let entries) = choice.access {
             return try OrderedIndexKeys(
-                self, entries, order, planned.request.order, planned.entity, visits: nil)
+                self, entries: entries, order: order, recordOrder: planned.request.order, entity: planned.entity,
+                visits: nil)
         }
         guard planned.request.order.isByKey else { return nil }
-        if let keys = try ReferringKeys(self, choice.access, visits: nil) { return keys }
+        if let keys = try ReferringKeys(self, access: choice.access, visits: nil) { return keys }
         return ListedKeys { [self] () throws(StoreError) in
             try KeyCollector(snapshot: self, visits: nil).keys(choice.access)
         }
@@ -112,13 +116,13 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
 
     /// Returns the number of objects of an entity and its subentities.
     func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
-        let tally = try MetaSpace.readTally(model, reader)
+        let tally = try MetaSpace.readTally(model, reader: reader)
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
     }
 
     /// The records of a planned fetch.
-    func cursor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordCursor {
-        let source = try visitor(planned, visits)
+    func cursor(_ planned: PlannedFetch, visits: VisitCount?) throws(StoreError) -> any RecordCursor {
+        let source = try visitor(planned, visits: visits)
         let remainder = try planned.remainder
         return ScanningFetch(remainder, visiting: source, graph: remainder.needsGraph ? KeyValueGraph(self) : nil)
     }
@@ -126,23 +130,24 @@ extension KeyValueSnapshot: CheckedFetchingSnapshot, ExplainingSnapshot, IDListi
     /// Returns the records that can match.
     ///
     /// They are in the request's order if the plan says so, else in key order.
-    private func visitor(_ planned: PlannedFetch, _ visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
+    private func visitor(_ planned: PlannedFetch, visits: VisitCount?) throws(StoreError) -> any RecordVisitor {
         guard let access = planned.choice?.access else {
             let records = try EntityRecordCursor(self, entity: planned.entity, after: 0)
             return visits.map { CountingVisitor(records, visits: $0) } ?? records
         }
         if let order = planned.order, case .entries(let entries) = access {
             let keys = try OrderedIndexKeys(
-                self, entries, order, planned.request.order, planned.entity, visits: visits)
-            return KeyedRecordVisitor(self, planned.entity, keys)
+                self, entries: entries, order: order, recordOrder: planned.request.order, entity: planned.entity,
+                visits: visits)
+            return KeyedRecordVisitor(self, entity: planned.entity, source: keys)
         }
-        if let keys = try ReferringKeys(self, access, visits: visits) {
-            return KeyedRecordVisitor(self, planned.entity, keys)
+        if let keys = try ReferringKeys(self, access: access, visits: visits) {
+            return KeyedRecordVisitor(self, entity: planned.entity, source: keys)
         }
         let keys = ListedKeys { [self] () throws(StoreError) in
             try KeyCollector(snapshot: self, visits: visits).keys(access)
         }
-        return KeyedRecordVisitor(self, planned.entity, keys)
+        return KeyedRecordVisitor(self, entity: planned.entity, source: keys)
     }
 }
 

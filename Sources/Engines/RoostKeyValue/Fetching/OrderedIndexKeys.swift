@@ -35,8 +35,8 @@ final class OrderedIndexKeys: KeySource {
     }
 
     init(
-        _ snapshot: KeyValueSnapshot, _ entries: IndexEntries, _ order: IndexOrder, _ recordOrder: RecordSortOrder,
-        _ entity: ManagedObjectModel.Entity, visits: VisitCount?
+        _ snapshot: KeyValueSnapshot, entries: IndexEntries, order: IndexOrder, recordOrder: RecordSortOrder,
+        entity: ManagedObjectModel.Entity, visits: VisitCount?
     ) throws(StoreError) {
         self.snapshot = snapshot
         self.entries = entries
@@ -79,7 +79,7 @@ final class OrderedIndexKeys: KeySource {
             let group = Array(cursor.key.prefix(groupByteCount(cursor.key)))
             // The range may begin, and end, inside the group.
             _ = try cursor.seek(to: group.lexicographicallyPrecedes(start) ? start : group)
-            try begin(group, &keys)
+            try begin(group, keys: &keys)
         case .atEntry:
             if order.isWhole { try appendWhileInOrder(&keys) }
             guard keys.count < batchCount else { return true }
@@ -87,8 +87,8 @@ final class OrderedIndexKeys: KeySource {
                 place = .betweenRanges
                 return true
             }
-            try begin(Array(cursor.key.prefix(groupByteCount(cursor.key))), &keys)
-        case .inGroup(let group): try append(group, &keys, most: batchCount)
+            try begin(Array(cursor.key.prefix(groupByteCount(cursor.key))), keys: &keys)
+        case .inGroup(let group): try append(group, keys: &keys, most: batchCount)
         }
         return true
     }
@@ -112,19 +112,19 @@ final class OrderedIndexKeys: KeySource {
     }
 
     /// Begins with the group whose first entry the cursor is at.
-    private func begin(_ group: [UInt8], _ keys: inout [Int64]) throws(StoreError) {
+    private func begin(_ group: [UInt8], keys: inout [Int64]) throws(StoreError) {
         let isShortened = group.count >= valuesByteCount
         if order.isWhole, !isShortened {
             place = .inGroup(group)
         } else {
             var members: [Int64] = []
-            try append(group, &members, most: .max)
+            try append(group, keys: &members, most: .max)
             keys += isShortened ? try sorted(members) : members.inOrder()
         }
     }
 
     /// Appends keys of a group from the cursor on, and notes where to continue.
-    private func append(_ group: [UInt8], _ keys: inout [Int64], most: Int) throws(StoreError) {
+    private func append(_ group: [UInt8], keys: inout [Int64], most: Int) throws(StoreError) {
         var isMember = false
         let end = end
         _ = try cursor.visit { (key, _) throws(StoreError) in
@@ -156,7 +156,7 @@ final class OrderedIndexKeys: KeySource {
     /// Keys in the order of their records, where what entries have of the values is not enough.
     private func sorted(_ members: [Int64]) throws(StoreError) -> [Int64] {
         let members = members.inOrder()
-        let visitor = KeyedRecordVisitor(snapshot, entity, ListedKeys { members })
+        let visitor = KeyedRecordVisitor(snapshot, entity: entity, source: ListedKeys { members })
         var records = RecordBatch(model: snapshot.model)
         var damaged: [Int64] = []
         var isMore = true

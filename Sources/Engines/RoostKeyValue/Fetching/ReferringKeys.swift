@@ -15,7 +15,7 @@ final class ReferringKeys: KeySource {
     private var batchCount = 32
 
     /// Nil for an access that does not find one object's references in the order of their keys.
-    init?(_ snapshot: KeyValueSnapshot, _ access: KeyAccess, visits: VisitCount?) throws(StoreError) {
+    init?(_ snapshot: KeyValueSnapshot, access: KeyAccess, visits: VisitCount?) throws(StoreError) {
         // Where the relationship back is ordered, the references are in its order, not in that of their keys.
         guard case .references(let number, let objects) = access, objects.count == 1,
             !snapshot.model.relationships[number].inverseIsOrdered

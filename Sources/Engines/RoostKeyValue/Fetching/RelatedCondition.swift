@@ -16,12 +16,12 @@ struct RelatedCondition {
 
     /// Nil for any other comparison, and for one that can be true without a related object.
     init?(
-        _ comparison: FetchRequest.Comparison, _ position: Int, _ entity: ManagedObjectModel.Entity,
-        _ model: ManagedObjectModel
+        _ comparison: FetchRequest.Comparison, position: Int, entity: ManagedObjectModel.Entity,
+        model: ManagedObjectModel
     ) {
-        if let counted = Self.countedSubquery(comparison, entity, model) {
+        if let counted = Self.countedSubquery(comparison, entity: entity, model: model) {
             (relationship, predicates, leastCount, isExact) = (counted.0, [counted.1], counted.2, counted.3)
-        } else if let (relationship, predicate) = Self.behindPath(comparison, entity, model) {
+        } else if let (relationship, predicate) = Self.behindPath(comparison, entity: entity, model: model) {
             (self.relationship, predicates, leastCount, isExact) = (relationship, [predicate], 1, true)
         } else {
             return nil
@@ -55,10 +55,10 @@ struct RelatedCondition {
 
     /// `album.title == "x"` as `title == "x"` of the album; `ANY tracks.title == "x"` the same way.
     private static func behindPath(
-        _ comparison: FetchRequest.Comparison, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate)? {
         guard case .keyPath(let names) = comparison.left, let values = comparison.constants,
-            let path = path(names, entity, model), path.collectionOperator == nil,
+            let path = path(names, entity: entity, model: model), path.collectionOperator == nil,
             let first = path.relationships.first
         else { return nil }
         let isMany = path.relationships.dropFirst().contains(where: \.isToMany)
@@ -78,7 +78,7 @@ struct RelatedCondition {
     }
 
     private static func path(
-        _ names: [String], _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ names: [String], entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> ResolvedPath? {
         do throws(StoreError) {
             return try ResolvedPath(names, from: entity.number, model: model)
@@ -91,12 +91,13 @@ struct RelatedCondition {
 
     /// `SUBQUERY(tracks, $t, $t.loved == YES).@count > 2` as `loved == YES` of three tracks.
     private static func countedSubquery(
-        _ comparison: FetchRequest.Comparison, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ comparison: FetchRequest.Comparison, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> (ManagedObjectModel.Relationship, FetchRequest.Predicate, Int, isExact: Bool)? {
         guard comparison.modifier == .direct, case .constant(.int(let number)) = comparison.right,
             let subquery = counted(comparison.left),
             case .subquery(.keyPath(let names), let variable, let predicate) = subquery,
-            let path = path(names, entity, model), path.collectionOperator == nil, path.relationships.count == 1,
+            let path = path(names, entity: entity, model: model), path.collectionOperator == nil,
+            path.relationships.count == 1,
             case .object = path.end, let relationship = path.relationships.first, relationship.isToMany,
             let inner = predicate.seen(from: variable)
         else { return nil }

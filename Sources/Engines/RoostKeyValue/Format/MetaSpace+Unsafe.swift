@@ -8,18 +8,18 @@ extension MetaSpace {
     ///
     /// - Throws: Code `corrupted` when the checksum does not match, and what `body` throws.
     static func withValue(
-        of key: StorageKey, _ reader: any KeyValueReader,
+        of key: StorageKey, reader: any KeyValueReader,
         _ body: (UnsafeRawBufferPointer?) throws(StoreError) -> Void
     ) throws(StoreError) {
         try reader.withValue(of: key, in: .meta) { (stored) throws(StoreError) in
             guard let stored else { return try body(nil) }
             guard let checksum = stored.littleEndian64(at: 0) else {
-                throw damaged(key, "its checksum does not match its bytes")
+                throw damaged(key, reason: "its checksum does not match its bytes")
             }
             // SAFETY: there are at least the eight bytes of the checksum.
             let payload = UnsafeRawBufferPointer(rebasing: stored[8...])
             guard RecordHash.bytes(payload) == checksum else {
-                throw damaged(key, "its checksum does not match its bytes")
+                throw damaged(key, reason: "its checksum does not match its bytes")
             }
             try body(payload)
         }
@@ -28,14 +28,14 @@ extension MetaSpace {
     /// Returns the value of a key, or nil.
     ///
     /// - Throws: Code `corrupted` when its checksum does not match.
-    static func read(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
+    static func read(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8]? {
         var found: [UInt8]?
-        try withValue(of: key, reader) { (value) throws(StoreError) in found = value.map { Array($0) } }
+        try withValue(of: key, reader: reader) { (value) throws(StoreError) in found = value.map { Array($0) } }
         return found
     }
 
     /// Sets the value of a key.
-    static func write(_ payload: [UInt8], _ key: StorageKey, _ writer: any KeyValueWriter) throws(StoreError) {
+    static func write(_ payload: [UInt8], key: StorageKey, writer: any KeyValueWriter) throws(StoreError) {
         var stored: [UInt8] = []
         stored.reserveCapacity(8 + payload.count)
         stored.append(littleEndian: payload.span.bytes.withUnsafeBytes { RecordHash.bytes($0) })

@@ -26,12 +26,12 @@ enum MetaSpace {
     }
 
     /// Returns the value of a key that every store has.
-    static func require(_ key: StorageKey, _ reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
-        guard let value = try read(key, reader) else { throw damaged(key, "it is missing") }
+    static func require(_ key: StorageKey, reader: any KeyValueReader) throws(StoreError) -> [UInt8] {
+        guard let value = try read(key, reader: reader) else { throw damaged(key, reason: "it is missing") }
         return value
     }
 
-    static func damaged(_ key: StorageKey, _ reason: String) -> StoreError {
+    static func damaged(_ key: StorageKey, reason: String) -> StoreError {
         let name = key.bytes.starts(with: "last/".utf8) ? "last/…" : String(decoding: key.bytes, as: UTF8.self)
         return StoreError(
             .corrupted, "The store's metadata are damaged at '\(name)': \(reason). Restore it from a copy.")
@@ -40,38 +40,38 @@ enum MetaSpace {
     // MARK: Numbers and tallies
 
     /// The highest key used or reserved in the hierarchy `root`; 0 if none was.
-    static func readLastKey(root: Int, _ reader: any KeyValueReader) throws(StoreError) -> Int64 {
+    static func readLastKey(root: Int, reader: any KeyValueReader) throws(StoreError) -> Int64 {
         let key = lastKey(root: root)
         var last: Int64 = 0
-        try withValue(of: key, reader) { (value) throws(StoreError) in
+        try withValue(of: key, reader: reader) { (value) throws(StoreError) in
             guard let value else { return }
             guard value.count == 8, let number = value.littleEndian64(at: 0), number <= UInt64(Int64.max) else {
-                throw damaged(key, "it is not a key")
+                throw damaged(key, reason: "it is not a key")
             }
             last = Int64(number)
         }
         return last
     }
 
-    static func writeLastKey(_ last: Int64, root: Int, _ writer: any KeyValueWriter) throws(StoreError) {
-        try write(UInt64(bitPattern: last).littleEndianBytes, lastKey(root: root), writer)
+    static func writeLastKey(_ last: Int64, root: Int, writer: any KeyValueWriter) throws(StoreError) {
+        try write(UInt64(bitPattern: last).littleEndianBytes, key: lastKey(root: root), writer: writer)
     }
 
     /// The tally: generation, entity count, relationship count, then count and sum of each; all
     /// eight bytes, little-endian.
-    static func readTally(_ model: ManagedObjectModel, _ reader: any KeyValueReader) throws(StoreError) -> StoreTally {
+    static func readTally(_ model: ManagedObjectModel, reader: any KeyValueReader) throws(StoreError) -> StoreTally {
         var result = StoreTally(model: model)
         let (entities, relationships) = (result.entities.count, result.relationships.count)
-        try withValue(of: tally, reader) { (value) throws(StoreError) in
-            guard let value else { throw damaged(tally, "it is missing") }
+        try withValue(of: tally, reader: reader) { (value) throws(StoreError) in
+            guard let value else { throw damaged(tally, reason: "it is missing") }
             guard value.count == 8 * (3 + 2 * (entities + relationships)),
                 value.littleEndian64(at: 8) == UInt64(entities), value.littleEndian64(at: 16) == UInt64(relationships)
-            else { throw damaged(tally, "its length is not that of the model") }
+            else { throw damaged(tally, reason: "its length is not that of the model") }
             func word(_ index: Int) -> UInt64 { value.littleEndian64(at: 8 * index) ?? 0 }
             func tallyAt(_ index: Int) throws(StoreError) -> Tally {
                 let (count, sum) = (word(3 + 2 * index), word(4 + 2 * index))
                 guard let count = Int(exactly: count), Tally.canBe(count: count) else {
-                    throw damaged(tally, "it counts more than there can be")
+                    throw damaged(tally, reason: "it counts more than there can be")
                 }
                 return Tally(count: count, sum: sum)
             }
@@ -82,7 +82,7 @@ enum MetaSpace {
         return result
     }
 
-    static func writeTally(_ value: StoreTally, _ writer: any KeyValueWriter) throws(StoreError) {
+    static func writeTally(_ value: StoreTally, writer: any KeyValueWriter) throws(StoreError) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(8 * (3 + 2 * (value.entities.count + value.relationships.count)))
         for word in [value.generation.number, UInt64(value.entities.count), UInt64(value.relationships.count)] {
@@ -94,7 +94,7 @@ enum MetaSpace {
                 bytes.append(littleEndian: tally.sum)
             }
         }
-        try write(bytes, tally, writer)
+        try write(bytes, key: tally, writer: writer)
     }
 
     // MARK: Whole metadata
@@ -104,13 +104,15 @@ enum MetaSpace {
     /// From version 3 on, the names of the required features follow, separated by commas.
     ///
     /// - Throws: `notAStore`; `unsupportedVersion`, naming a feature; `corrupted`.
-    static func readFormat(_ reader: any KeyValueReader, _ location: StoreLocation) throws(StoreError) -> (
+    static func readFormat(_ reader: any KeyValueReader, location: StoreLocation) throws(StoreError) -> (
         version: Int, keyLimit: Int
     ) {
-        guard let value = try read(format, reader) else {
+        guard let value = try read(format, reader: reader) else {
             throw StoreError(.notAStore, "'\(location)' is not a store: it has no format entry; check the path.")
         }
-        guard value.count >= 8, let word = value.littleEndian64(at: 0) else { throw damaged(format, "it is too short") }
+        guard value.count >= 8, let word = value.littleEndian64(at: 0) else {
+            throw damaged(format, reason: "it is too short")
+        }
         let (version, keyLimit) = (Int(word & 0xFFFF_FFFF), Int(word >> 32))
         guard version <= featureVersion else {
             throw StoreError(
@@ -118,7 +120,7 @@ enum MetaSpace {
                 "'\(location)' is written in format version \(version); this program reads up to \(featureVersion). Use a newer program."
             )
         }
-        guard version >= 1, keyLimit >= 64 else { throw damaged(format, "it holds no possible format") }
+        guard version >= 1, keyLimit >= 64 else { throw damaged(format, reason: "it holds no possible format") }
         guard version >= formatVersion else {
             throw StoreError(
                 .unsupportedVersion,
@@ -129,24 +131,24 @@ enum MetaSpace {
         return (version, keyLimit)
     }
 
-    static func writeFormat(keyLimit: Int, features: [String] = [], _ writer: any KeyValueWriter) throws(StoreError) {
+    static func writeFormat(keyLimit: Int, features: [String] = [], writer: any KeyValueWriter) throws(StoreError) {
         let version = features.isEmpty ? formatVersion : featureVersion
         let word = UInt64(version) | UInt64(keyLimit) << 32
-        try write(word.littleEndianBytes + features.joined(separator: ",").utf8, format, writer)
+        try write(word.littleEndianBytes + features.joined(separator: ",").utf8, key: format, writer: writer)
     }
 
     /// Sets the features that a program must know to open the store.
-    static func setFeatures(_ features: [String], _ writer: any KeyValueWriter) throws(StoreError) {
-        guard let word = try require(format, writer).littleEndian64(at: 0) else {
-            throw damaged(format, "it is too short")
+    static func setFeatures(_ features: [String], writer: any KeyValueWriter) throws(StoreError) {
+        guard let word = try require(format, reader: writer).littleEndian64(at: 0) else {
+            throw damaged(format, reason: "it is too short")
         }
-        try writeFormat(keyLimit: Int(word >> 32), features: features, writer)
+        try writeFormat(keyLimit: Int(word >> 32), features: features, writer: writer)
     }
 
     /// The identity of the store.
     static func readUUID(_ reader: any KeyValueReader) throws(StoreError) -> StoreUUID {
-        guard let identity = StoreUUID(String(decoding: try require(uuid, reader), as: UTF8.self)) else {
-            throw damaged(uuid, "it is not a UUID")
+        guard let identity = StoreUUID(String(decoding: try require(uuid, reader: reader), as: UTF8.self)) else {
+            throw damaged(uuid, reason: "it is not a UUID")
         }
         return identity
     }
@@ -159,8 +161,8 @@ enum MetaSpace {
         knownModel: ManagedObjectModel? = nil
     ) throws(StoreError) -> StoreMetadata {
         // One that this program does not read is refused before anything else.
-        let version = try readFormat(reader, location).version
-        let type = String(decoding: try require(type, reader), as: UTF8.self)
+        let version = try readFormat(reader, location: location).version
+        let type = String(decoding: try require(type, reader: reader), as: UTF8.self)
         guard type == expected else {
             throw StoreError(.notAStore, "'\(location)' is a store of type '\(type)', not '\(expected)'.")
         }
@@ -175,11 +177,11 @@ enum MetaSpace {
 
     /// The user's metadata.
     static func readUserMetadata(_ reader: any KeyValueReader) throws(StoreError) -> [String: MetadataValue] {
-        try MetadataDocument.decode(try require(userMetadata, reader))
+        try MetadataDocument.decode(try require(userMetadata, reader: reader))
     }
 
     private static func readModel(_ reader: any KeyValueReader) throws(StoreError) -> ManagedObjectModel {
-        let document = try require(model, reader)
+        let document = try require(model, reader: reader)
         do throws(StoreError) {
             return try ManagedObjectModel(document: document)
         } catch {

@@ -56,10 +56,10 @@ struct StorePlan: Sendable {
                 "The model has more than \(UInt16.max) entities, relationships, constraints or indexes; a store of this type cannot number them."
             )
         }
-        entities = model.entities.map { Self.plan($0, model) }
+        entities = model.entities.map { Self.plan($0, model: model) }
     }
 
-    private static func plan(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) -> Entity {
+    private static func plan(_ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) -> Entity {
         let layout = entity.layout
         let references = layout.fields.compactMap { field -> Reference? in
             guard let relationship = field.relationship, field.kind != .order else { return nil }
@@ -114,9 +114,9 @@ enum RecordEntries {
     }
 
     /// All entries of `record`.
-    static func all(of record: RecordReader, _ plan: StorePlan) -> [Entry] {
+    static func all(of record: RecordReader, plan: StorePlan) -> [Entry] {
         var (entries, values, key) = ([Entry](), [UInt8](), StorageKey())
-        visit(record, plan, values: &values, key: &key) { entries.append(Entry(space: $0, key: $1)) }
+        visit(record, plan: plan, values: &values, key: &key) { entries.append(Entry(space: $0, key: $1)) }
         return entries
     }
 
@@ -124,7 +124,7 @@ enum RecordEntries {
     /// made of is the same.
     ///
     /// False does not mean that they differ.
-    static func agree(_ left: RecordReader, _ right: RecordReader, _ plan: StorePlan) -> Bool {
+    static func agree(_ left: RecordReader, right: RecordReader, plan: StorePlan) -> Bool {
         guard left.entityNumber == right.entityNumber else { return false }
         return plan.entities[left.entityNumber].entryFields.holds(left, right)
     }
@@ -132,7 +132,7 @@ enum RecordEntries {
     /// Calls `body` with the space and key of each entry of `record`; `values` and `key` are
     /// scratch memory.
     static func visit<Failure: Error>(
-        _ record: RecordReader, _ plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
+        _ record: RecordReader, plan: StorePlan, values: inout [UInt8], key: inout StorageKey,
         _ body: (KeySpace, StorageKey) throws(Failure) -> Void
     ) throws(Failure) {
         let entity = plan.entities[record.entityNumber]

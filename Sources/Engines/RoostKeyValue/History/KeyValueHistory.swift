@@ -47,7 +47,7 @@ package struct KeyValueHistory: HistoryEntryWriter {
     // MARK: Reading
 
     /// Returns the settings of the history; nil if the store records none.
-    package func historySettings() throws(StoreError) -> [UInt8]? { try MetaSpace.read(Self.settings, reader) }
+    package func historySettings() throws(StoreError) -> [UInt8]? { try MetaSpace.read(Self.settings, reader: reader) }
 
     /// Returns the bytes at a place; or nil.
     package func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
@@ -72,7 +72,7 @@ package struct KeyValueHistory: HistoryEntryWriter {
     /// Sets the settings; nil removes them.
     package func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError) {
         let writer = try writer()
-        if let bytes { return try MetaSpace.write(bytes, Self.settings, writer) }
+        if let bytes { return try MetaSpace.write(bytes, key: Self.settings, writer: writer) }
         try writer.delete(Self.settings, in: .meta)
     }
 
@@ -113,9 +113,9 @@ extension KeyValueStore: HistoryKeepingStore {
         if options.tracksHistory == false { return try endHistory() }
         let (model, retention) = (model, options.historyRetention)
         try write { (writer) throws(StoreError) in
-            let generation = try MetaSpace.readTally(model, writer).generation
+            let generation = try MetaSpace.readTally(model, reader: writer).generation
             try HistoryMaintenance.begin(retention, at: generation, in: KeyValueHistory(writer))
-            try MetaSpace.setFeatures([MetaSpace.historyFeature], writer)
+            try MetaSpace.setFeatures([MetaSpace.historyFeature], writer: writer)
         }
     }
 
@@ -125,7 +125,7 @@ extension KeyValueStore: HistoryKeepingStore {
             // Another program may have committed in between.
             while try KeyValueHistory(writer).removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
             try KeyValueHistory(writer).setHistorySettings(nil)
-            try MetaSpace.setFeatures([], writer)
+            try MetaSpace.setFeatures([], writer: writer)
         }
     }
 
@@ -141,10 +141,10 @@ extension KeyValueStore: HistoryKeepingStore {
                 let history = KeyValueHistory(writer)
                 while try history.removeHistory(before: HistoryPlace(.max), limit: .max) > 0 {}
                 try history.setHistorySettings(settings)
-                try MetaSpace.setFeatures([MetaSpace.historyFeature], writer)
-                var tally = try MetaSpace.readTally(model, writer)
+                try MetaSpace.setFeatures([MetaSpace.historyFeature], writer: writer)
+                var tally = try MetaSpace.readTally(model, reader: writer)
                 tally.generation = generation
-                try MetaSpace.writeTally(tally, writer)
+                try MetaSpace.writeTally(tally, writer: writer)
             }
             try entries.forEachHistoryPart { (parts) throws(StoreError) in
                 try write.perform { (writer) throws(StoreError) in
@@ -166,7 +166,7 @@ extension KeyValueStore: HistoryKeepingStore {
         var isDone = false
         while !isDone {
             isDone = try write { (writer) throws(StoreError) in
-                let generation = try MetaSpace.readTally(model, writer).generation
+                let generation = try MetaSpace.readTally(model, reader: writer).generation
                 return try HistoryMaintenance.remove(
                     bound, model: model, storeUUID: uuid, at: generation, in: KeyValueHistory(writer))
             }
@@ -184,7 +184,7 @@ extension KeyValueStore {
             let entries = KeyValueHistory(writer)
             for part in parts { try entries.putHistory(part.bytes, at: part.place) }
             try entries.setHistorySettings(settings)
-            try MetaSpace.setFeatures([MetaSpace.historyFeature], writer)
+            try MetaSpace.setFeatures([MetaSpace.historyFeature], writer: writer)
         }
     }
 }
@@ -197,6 +197,6 @@ extension KeyValueSnapshot: HistorySnapshot {
     ) throws(StoreError) -> Result {
         try requireOpen()
         let uuid = try MetaSpace.readUUID(reader)
-        return try body(KeyValueHistory(reader), uuid, try MetaSpace.readTally(model, reader).generation)
+        return try body(KeyValueHistory(reader), uuid, try MetaSpace.readTally(model, reader: reader).generation)
     }
 }

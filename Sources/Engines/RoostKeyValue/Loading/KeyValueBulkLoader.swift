@@ -15,7 +15,7 @@ extension KeyValueStore {
             let root = try model.requireEntity(name).root
             lastKeys[root] = max(lastKeys[root] ?? 0, key)
         }
-        return try KeyValueBulkLoader(self, lastKeys: lastKeys, options)
+        return try KeyValueBulkLoader(self, lastKeys: lastKeys, options: options)
     }
 }
 
@@ -45,7 +45,7 @@ final class KeyValueBulkLoader: BulkLoader {
     private var recorder: HistoryRecorder?
 
     init(
-        _ store: KeyValueStore, lastKeys: [Int: Int64], _ options: BulkLoadOptions
+        _ store: KeyValueStore, lastKeys: [Int: Int64], options: BulkLoadOptions
     ) throws(StoreError) {
         self.store = store
         checkCancellation = options.checkCancellation
@@ -73,7 +73,7 @@ final class KeyValueBulkLoader: BulkLoader {
                     if try writer.cursor(in: space).next() { isEmpty = false }
                 }
                 let settings = try KeyValueHistory(writer).historySettings()
-                return (try MetaSpace.readTally(model, writer), isEmpty, settings != nil)
+                return (try MetaSpace.readTally(model, reader: writer), isEmpty, settings != nil)
             }
         } catch {
             write.abort()
@@ -102,7 +102,7 @@ final class KeyValueBulkLoader: BulkLoader {
             try records.requireStorable(in: store.location, of: store.model)
             guard !records.isEmpty else { return }
             try write.perform { [plan, lastPlace, startedEmpty] (writer) throws(StoreError) in
-                try Self.write(records, plan, after: startedEmpty ? lastPlace : nil, writer)
+                try Self.write(records, plan: plan, after: startedEmpty ? lastPlace : nil, writer: writer)
             }
             try note(records)
             if !startedEmpty { try record(records) }
@@ -117,7 +117,7 @@ final class KeyValueBulkLoader: BulkLoader {
     ///
     /// Inserts all records if `last` is nil.
     private static func write(
-        _ records: RecordBatch, _ plan: StorePlan, after last: ObjectPlace?, _ writer: any KeyValueWriter
+        _ records: RecordBatch, plan: StorePlan, after last: ObjectPlace?, writer: any KeyValueWriter
     ) throws(StoreError) {
         var last = last
         try records.forEachRecord { (record) throws(StoreError) in
@@ -155,7 +155,7 @@ final class KeyValueBulkLoader: BulkLoader {
         let (sorter, plan) = (sorter, plan)
         var (values, key) = (self.values, self.key)
         try records.forEachRecord { (record) throws(StoreError) in
-            try RecordEntries.visit(record, plan, values: &values, key: &key) { (space, key) throws(StoreError) in
+            try RecordEntries.visit(record, plan: plan, values: &values, key: &key) { (space, key) throws(StoreError) in
                 if space == .unique {
                     try sorter.append(key, number: record.key, in: space)
                 } else {
@@ -201,12 +201,12 @@ final class KeyValueBulkLoader: BulkLoader {
                     let relationship = plan.model.relationships[batch.relationship]
                     let isOrderedTwice = relationship.isOrdered && relationship.inverseIsOrdered
                     for link in batch.links {
-                        LinkKeys.fill(&key, link, batch.relationship)
+                        LinkKeys.fill(&key, link: link, relationship: batch.relationship)
                         try sorter.append(key, number: link.inverseOrder, in: .links)
-                        LinkKeys.fill(&key, link.flipped, batch.relationship)
+                        LinkKeys.fill(&key, link: link.flipped, relationship: batch.relationship)
                         try sorter.append(key, number: link.order, in: .inverseLinks)
                         if isOrderedTwice {
-                            try sorter.append(pairOf: link, batch.relationship, key: &key)
+                            try sorter.append(pairOf: link, relationship: batch.relationship, key: &key)
                         }
                     }
                 } else {
@@ -214,12 +214,13 @@ final class KeyValueBulkLoader: BulkLoader {
                     tally = try write.perform { [tally, plan] (writer) throws(StoreError) in
                         var tally = tally
                         for link in batch.links {
-                            guard try writer.storedLink(link, batch.relationship, plan.model) == nil else {
+                            guard try writer.storedLink(link, number: batch.relationship, model: plan.model) == nil
+                            else {
                                 throw .repeatedLink(
                                     "\(plan.model.relationships[batch.relationship].name), p\(link.source) and p\(link.target)"
                                 )
                             }
-                            try writer.insertLink(link, batch.relationship, &tally)
+                            try writer.insertLink(link, relationship: batch.relationship, tally: &tally)
                         }
                         return tally
                     }
@@ -252,7 +253,7 @@ final class KeyValueBulkLoader: BulkLoader {
                 try checkCancellation?()
                 entries = try requireUsable().perform { [entries] (writer) throws(StoreError) in
                     var entries = entries
-                    try entries.write(sorted, writer)
+                    try entries.write(sorted, writer: writer)
                     return entries
                 }
                 try written(sorted.byteCount)
@@ -262,10 +263,10 @@ final class KeyValueBulkLoader: BulkLoader {
             if hasLoaded { try tally.countCommit() }
             let write = try requireUsable()
             try write.perform { [tally, initialTally, highestKeys, recorder] (writer) throws(StoreError) in
-                for (root, key) in highestKeys where try MetaSpace.readLastKey(root: root, writer) < key {
-                    try MetaSpace.writeLastKey(key, root: root, writer)
+                for (root, key) in highestKeys where try MetaSpace.readLastKey(root: root, reader: writer) < key {
+                    try MetaSpace.writeLastKey(key, root: root, writer: writer)
                 }
-                try MetaSpace.writeTally(tally, writer)
+                try MetaSpace.writeTally(tally, writer: writer)
                 guard tally.generation != initialTally.generation, var recorder,
                     let settings = try KeyValueHistory(writer).historySettings()
                 else { return }
@@ -345,7 +346,7 @@ final class KeyValueBulkLoader: BulkLoader {
         }
         try store.storage.write(timeoutSeconds: store.options.timeoutSeconds) {
             [initialTally] (writer) throws(StoreError) in
-            try MetaSpace.writeTally(initialTally, writer)
+            try MetaSpace.writeTally(initialTally, writer: writer)
         }
     }
 }

@@ -7,13 +7,13 @@ extension KeyValueStore {
         try requireWritable()
         let model = model
         try storage.write(timeoutSeconds: options.timeoutSeconds) { (writer) throws(StoreError) in
-            var tally = try MetaSpace.readTally(model, writer)
+            var tally = try MetaSpace.readTally(model, reader: writer)
             tally.generation = generation
-            try MetaSpace.writeTally(tally, writer)
+            try MetaSpace.writeTally(tally, writer: writer)
             for (name, key) in lastKeys {
                 let root = try model.requireEntity(name).root
-                if try MetaSpace.readLastKey(root: root, writer) < key {
-                    try MetaSpace.writeLastKey(key, root: root, writer)
+                if try MetaSpace.readLastKey(root: root, reader: writer) < key {
+                    try MetaSpace.writeLastKey(key, root: root, writer: writer)
                 }
             }
         }
@@ -41,9 +41,9 @@ extension KeyValueStore {
     package func firstDanglingReference() throws(StoreError) -> DanglingReference? {
         let reader = try read()
         defer { reader.close() }
-        if let found = try firstDangling(.references, reader) { return found }
-        if let found = try firstDangling(.links, reader) { return found }
-        return try firstDangling(.inverseLinks, reader)
+        if let found = try firstDangling(.references, reader: reader) { return found }
+        if let found = try firstDangling(.links, reader: reader) { return found }
+        return try firstDangling(.inverseLinks, reader: reader)
     }
 
     /// Looks at the entries of a space, which begin with the number of a relationship and the
@@ -51,7 +51,7 @@ extension KeyValueStore {
     ///
     /// Of references that is the destination; of links the source, and of inverse links the target.
     private func firstDangling(
-        _ space: KeySpace, _ reader: any KeyValueReader
+        _ space: KeySpace, reader: any KeyValueReader
     ) throws(StoreError) -> DanglingReference? {
         let cursor = try reader.cursor(in: space)
         var last: (relationship: Int, key: Int64, entity: Int)?
@@ -76,7 +76,9 @@ extension KeyValueStore {
                 entity = found
                 last = (number, near, found)
             }
-            guard space == .references, let named = try namedEntity(relationship, far, reader), named != entity else {
+            guard space == .references, let named = try namedEntity(relationship, key: far, reader: reader),
+                named != entity
+            else {
                 continue
             }
             return DanglingReference(
@@ -88,7 +90,7 @@ extension KeyValueStore {
     /// Returns the number of the entity that a to-one reference names; nil if its object can only
     /// be of one entity.
     private func namedEntity(
-        _ relationship: ManagedObjectModel.Relationship, _ key: Int64, _ reader: any KeyValueReader
+        _ relationship: ManagedObjectModel.Relationship, key: Int64, reader: any KeyValueReader
     ) throws(StoreError) -> Int? {
         let destination = model.entities[relationship.destination]
         guard destination.selfAndSubentities.count > 1 else { return nil }

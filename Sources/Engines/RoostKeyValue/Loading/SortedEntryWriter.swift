@@ -26,7 +26,7 @@ struct SortedEntryWriter: Sendable {
         self.tally = tally
     }
 
-    mutating func write(_ entries: EncodedEntries, _ writer: any KeyValueWriter) throws(StoreError) {
+    mutating func write(_ entries: EncodedEntries, writer: any KeyValueWriter) throws(StoreError) {
         try entries.forEach { (entry) throws(StoreError) in
             let placed = EntryArena.key(of: entry)
             if placed.first == SortedPairs.position { return try requireNewPair(placed) }
@@ -34,12 +34,13 @@ struct SortedEntryWriter: Sendable {
                 throw StoreError(.internalInconsistency, "A sorted entry is of no space.")
             }
             try write(
-                UnsafeRawBufferPointer(rebasing: placed.dropFirst()), EntryArena.value(of: entry), space, writer)
+                UnsafeRawBufferPointer(rebasing: placed.dropFirst()), value: EntryArena.value(of: entry), space: space,
+                writer: writer)
         }
     }
 
     private mutating func write(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace, _ writer: any KeyValueWriter
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace, writer: any KeyValueWriter
     ) throws(StoreError) {
         if space == .links || space == .inverseLinks || space == .unique {
             // Only these can have equal keys: a pair given twice, or a value of two objects.
@@ -47,10 +48,10 @@ struct SortedEntryWriter: Sendable {
                 $0.space == space && key.count == $0.key.count && key.begins(with: $0.key.bytes)
             }
             if isRepeated ?? false {
-                if space == .unique { return try noteViolation(key, value, writer) }
+                if space == .unique { return try noteViolation(key, value: value, writer: writer) }
                 throw .repeatedLink(describe(key))
             }
-            if space == .unique, try isTaken(key, value, writer) { return }
+            if space == .unique, try isTaken(key, value: value, writer: writer) { return }
             previous = (space, StorageKey(key), Array(value))
         }
         if startedEmpty {
@@ -59,7 +60,7 @@ struct SortedEntryWriter: Sendable {
             try writer.put(key, value, in: space)
         }
         if space == .links, let relationship = key.keyNumber {
-            let link = try LinkStream.link(key, value, space)
+            let link = try LinkStream.link(key, value: value, space: space)
             tally.relationships[relationship].add(RecordHash.link(link, of: relationship))
         }
     }
@@ -92,7 +93,7 @@ struct SortedEntryWriter: Sendable {
     /// Whether a value belongs to an object that was in the store before, or, where the key is
     /// shortened, to any other.
     private mutating func isTaken(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ writer: any KeyValueWriter
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) -> Bool {
         let isShortened = key.count == plan.keyLimit
         guard isShortened || !startedEmpty, let number = key.keyNumber, let object = value.littleEndian64(at: 0) else {
@@ -111,29 +112,29 @@ struct SortedEntryWriter: Sendable {
                 var encoded: [UInt8] = []
                 if plan.encode(own, of: record, isConstraint: true, into: &encoded) { values = encoded }
             }
-            if let values { holders = try plan.holders(constraint: number, values: values, writer) }
+            if let values { holders = try plan.holders(constraint: number, values: values, reader: writer) }
         } else if let stored = try writer.number(of: StorageKey(key), in: .unique) {
             holders = [stored]
         }
         guard let holder = holders.first(where: { $0 != Int64(bitPattern: object) }) else { return false }
-        try note(constraint, rejected: Int64(bitPattern: object), existing: holder, writer)
+        try note(constraint, rejected: Int64(bitPattern: object), existing: holder, writer: writer)
         return true
     }
 
     private mutating func noteViolation(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ writer: any KeyValueWriter
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, writer: any KeyValueWriter
     ) throws(StoreError) {
         guard let number = key.keyNumber, let rejected = value.littleEndian64(at: 0),
             let existing = previous?.value.littleEndian64(at: 0)
         else { throw StoreError(.internalInconsistency, "A sorted entry has the wrong form.") }
         try note(
             plan.constraints[number], rejected: Int64(bitPattern: rejected), existing: Int64(bitPattern: existing),
-            writer)
+            writer: writer)
     }
 
     private mutating func note(
         _ constraint: ManagedObjectModel.UniquenessConstraint, rejected: Int64, existing: Int64,
-        _ writer: any KeyValueWriter
+        writer: any KeyValueWriter
     ) throws(StoreError) {
         guard violations.count < Self.maximumViolationCount else { return furtherViolationCount += 1 }
         let root = plan.model.entities[constraint.entity].root
@@ -160,7 +161,7 @@ enum SortedPairs {
 
 extension ExternalSorter {
     /// Adds the pair that a link connects.
-    func append(pairOf link: Link, _ relationship: Int, key: inout StorageKey) throws(StoreError) {
+    func append(pairOf link: Link, relationship: Int, key: inout StorageKey) throws(StoreError) {
         key.start(record: link.source, root: relationship)
         key.append(key: link.target)
         try append(key, in: .meta)

@@ -54,13 +54,14 @@ final class LinkStream {
                 found = current == nil ? false : try cursor.next()
             }
             current =
-                found && cursor.key.begins(with: prefix.bytes) ? try Self.link(cursor.key, cursor.value, space) : nil
+                found && cursor.key.begins(with: prefix.bytes)
+                ? try Self.link(cursor.key, value: cursor.value, space: space) : nil
         } while skipsSelf && current.map { $0.source == $0.target } ?? false
     }
 
     /// Reads an entry, as seen from the end its space is ordered by.
     static func link(
-        _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ space: KeySpace
+        _ key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, space: KeySpace
     ) throws(StoreError) -> Link {
         let inverse = space == .references && value.isEmpty ? 0 : value.littleEndian64(at: 0)
         guard value.count == (space == .references ? 0 : 8), let inverse, let key = LinkKey(key) else {
@@ -171,7 +172,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
     private var streams: [LinkStream] = []
 
     init(
-        _ snapshot: KeyValueSnapshot, _ relationship: ManagedObjectModel.Relationship,
+        _ snapshot: KeyValueSnapshot, relationship: ManagedObjectModel.Relationship,
         spaces: [(space: KeySpace, number: Int)], ids: [ObjectID]
     ) {
         (self.snapshot, description, self.spaces, self.ids) = (snapshot, relationship, spaces, ids)
@@ -201,7 +202,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
                 let bytes = key.bytes
                 _ = try cursor.visit { (entry, value) throws(StoreError) in
                     guard entry.begins(with: bytes) else { return false }
-                    links.append(try LinkStream.link(entry, value, space))
+                    links.append(try LinkStream.link(entry, value: value, space: space))
                     return links.count < LinkBatch.capacityCount
                 }
                 if links.count >= LinkBatch.capacityCount {
@@ -216,7 +217,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
             key.start(record: id.key, root: number)
             // An object without entries has no links, whether or not it exists.
             isFound = try cursor.seek(to: key) && cursor.key.begins(with: key.bytes)
-            if isFound { isFound = try snapshot.exists(id, description) }
+            if isFound { isFound = try snapshot.exists(id, relationship: description) }
         }
     }
 
@@ -232,7 +233,7 @@ final class GroupedLinkCursor: FillingLinkCursor {
             guard index < ids.count else { return false }
             let id = ids[index]
             index += 1
-            guard try snapshot.exists(id, description) else { continue }
+            guard try snapshot.exists(id, relationship: description) else { continue }
             for (position, (space, number)) in spaces.enumerated() {
                 let key = StorageKey(record: id.key, root: number)
                 if position < streams.count {

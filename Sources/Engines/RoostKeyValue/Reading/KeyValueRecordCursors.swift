@@ -59,7 +59,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
                 let key: Int64
                 if let common = keys.key(storageKey) {
                     key = common
-                } else if let other = try Self.key(storageKey, root, model) {
+                } else if let other = try Self.key(storageKey, root: root, model: model) {
                     key = other
                 } else {
                     isBehindAll = true
@@ -81,7 +81,7 @@ final class EntityRecordCursor: FillingRecordCursor, RecordVisitor {
     /// Returns the key of a record of the hierarchy `root`; nil after the last of them.
     @inline(never)
     private static func key(
-        _ storageKey: UnsafeRawBufferPointer, _ root: Int, _ model: ManagedObjectModel
+        _ storageKey: UnsafeRawBufferPointer, root: Int, model: ManagedObjectModel
     ) throws(StoreError) -> Int64? {
         var parts = KeyParts(storageKey)
         guard parts.number() == root else { return nil }
@@ -177,7 +177,7 @@ final class KeyedRecordVisitor: RecordVisitor {
     /// The cursor over the records, used where the keys are close together.
     private var cursor: (any KeyValueCursor)?
 
-    init(_ snapshot: KeyValueSnapshot, _ entity: ManagedObjectModel.Entity, _ source: any KeySource) {
+    init(_ snapshot: KeyValueSnapshot, entity: ManagedObjectModel.Entity, source: any KeySource) {
         self.snapshot = snapshot
         self.entity = entity
         self.source = source

@@ -50,7 +50,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
 
     func recordedTally() throws(StoreError) -> StoreTally? {
         try requireOpen()
-        return try MetaSpace.readTally(model, reader)
+        return try MetaSpace.readTally(model, reader: reader)
     }
 
     func userMetadata() throws(StoreError) -> [String: MetadataValue] {
@@ -61,7 +61,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         try requireOpen()
         let root = try model.requireEntity(entity).root
-        let last = try MetaSpace.readLastKey(root: root, reader)
+        let last = try MetaSpace.readLastKey(root: root, reader: reader)
         // What this program has set aside without handing it out is neither used nor reserved.
         if let block = blocks[root], block.limit - 1 == last { return block.next - 1 }
         return last
@@ -115,7 +115,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         let relationship = try model.requireRelationship(relationship)
         let spaces = try linkSpaces(of: relationship)
         var streams: [LinkStream] = []
-        if try exists(id, relationship) {
+        if try exists(id, relationship: relationship) {
             for (index, (space, number)) in spaces.enumerated() {
                 let stream = try LinkStream(
                     self, space: space, prefix: StorageKey(record: id.key, root: number), skipsSelf: index > 0)
@@ -129,7 +129,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
         try requireOpen()
-        return GroupedLinkCursor(self, relationship, spaces: try linkSpaces(of: relationship), ids: ids)
+        return GroupedLinkCursor(self, relationship: relationship, spaces: try linkSpaces(of: relationship), ids: ids)
     }
 
     /// The spaces in which the links from one object are, and the number that their keys begin
@@ -152,7 +152,7 @@ final class KeyValueSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     }
 
     /// Whether there is an object with this ID, and it can have the relationship.
-    func exists(_ id: ObjectID, _ relationship: ManagedObjectModel.Relationship) throws(StoreError) -> Bool {
+    func exists(_ id: ObjectID, relationship: ManagedObjectModel.Relationship) throws(StoreError) -> Bool {
         let entity = try entity(id.entity)
         guard let number = try reader.entityNumber(of: id.key, root: entity.root, model: model) else { return false }
         return entity.includes(number) && model.entities[relationship.source].includes(number)

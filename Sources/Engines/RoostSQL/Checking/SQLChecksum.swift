@@ -24,7 +24,7 @@ package struct SQLChecksum: Sendable {
 
     /// The checksum of a row of `_roost_metadata` or `_roost_keys`: the low half of XXH3-128 of its
     /// texts, joined by U+0000.
-    static func row(_ table: String, _ name: String, _ value: String) -> Int64 {
+    static func row(_ table: String, name: String, value: String) -> Int64 {
         Int64(bitPattern: RecordHash.wide(Array("\(table)\0\(name)\0\(value)".utf8)).low)
     }
 }

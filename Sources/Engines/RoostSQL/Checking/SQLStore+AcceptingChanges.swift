@@ -38,16 +38,16 @@ extension SQLStore: ChangeAcceptingStore {
                 throw StoreError(
                     .conflict, "'\(location)' changed after its changes were shown; nothing was accepted.")
             }
-            let previous = try SQLTallies.read(connection, self).generation
+            let previous = try SQLTallies.read(connection, store: self).generation
             guard !changes.isEmpty else { return (previous, previous) }
             for (position, table) in schema.objectTables.enumerated() {
-                lastKeys[position] = try sign(table, snapshot, connection)
+                lastKeys[position] = try sign(table, snapshot: snapshot, connection: connection)
             }
-            try raiseLastKeys(lastKeys, SQLWriter(connection: connection))
-            let now = try SQLTallies.set(found, connection, self)
+            try raiseLastKeys(lastKeys, writer: SQLWriter(connection: connection))
+            let now = try SQLTallies.set(found, connection: connection, store: self)
             try finish(
                 historyRecorder(.acceptedChanges, author: nil, contextName: nil), from: found.generation, to: now,
-                connection)
+                connection: connection)
             return (previous, now)
         }
         noteUsedKeys(lastKeys)
@@ -62,12 +62,12 @@ extension SQLStore: ChangeAcceptingStore {
     private func externalChanges(
         _ snapshot: SQLSnapshot
     ) throws(StoreError) -> (changes: ExternalChanges, found: StoreTally) {
-        let recorded = try SQLTallies.read(try snapshot.open(), self)
+        let recorded = try SQLTallies.read(try snapshot.open(), store: self)
         var found = StoreTally(model: model)
         found.generation = recorded.generation
         var (count, objects) = (0, [ObjectID]())
         for table in schema.objectTables {
-            if let message = try impossibleKey(in: table, try snapshot.open()) {
+            if let message = try impossibleKey(in: table, connection: try snapshot.open()) {
                 throw StoreError(.corrupted, "\(message) Mend it with an SQL tool.")
             }
             try snapshot.walk(table.root) { (row) throws(StoreError) in
@@ -83,7 +83,7 @@ extension SQLStore: ChangeAcceptingStore {
         }
         for case let table? in schema.linkTables {
             let relationship = table.relationship
-            let tally = try tally(of: table, try snapshot.open()) { (link) throws(StoreError) in
+            let tally = try tally(of: table, connection: try snapshot.open()) { (link) throws(StoreError) in
                 guard link.source > 0, link.target > 0, relationship.normalized(link) == link else {
                     throw StoreError(
                         .corrupted,
@@ -97,7 +97,7 @@ extension SQLStore: ChangeAcceptingStore {
         for entity in model.entities where recorded.entities[entity.number] != found.entities[entity.number] {
             let (before, now) = (recorded.entities[entity.number], found.entities[entity.number])
             // A row that was only changed still has the checksum that the last commit counted.
-            let stored = try storedTally(of: entity, try snapshot.open())
+            let stored = try storedTally(of: entity, connection: try snapshot.open())
             entities.append(
                 ExternalChanges.Difference(
                     name: entity.name.text, recorded: before.count, found: now.count, hasOtherMembers: stored != before)
@@ -119,7 +119,7 @@ extension SQLStore: ChangeAcceptingStore {
 
     /// The tally of the checksums that the rows of an entity have, whatever their values are.
     private func storedTally(
-        of entity: ManagedObjectModel.Entity, _ connection: any SQLConnection
+        of entity: ManagedObjectModel.Entity, connection: any SQLConnection
     ) throws(StoreError) -> Tally {
         let table = schema.table(of: entity.number).quotedName
         let sql = "SELECT _version, _checksum FROM \(table) WHERE _entity = \(schema.dialect.parameter(1))"
@@ -142,7 +142,7 @@ extension SQLStore: ChangeAcceptingStore {
     ///
     /// - Returns: The highest key of the table; nil for an empty one.
     private func sign(
-        _ table: SQLTable, _ snapshot: SQLSnapshot, _ connection: any SQLConnection
+        _ table: SQLTable, snapshot: SQLSnapshot, connection: any SQLConnection
     ) throws(StoreError) -> Int64? {
         var highest: Int64?
         var start: Int64? = 0
@@ -159,12 +159,12 @@ extension SQLStore: ChangeAcceptingStore {
                     changed.append(record.id)
                 }
             }
-            for id in changed { try sign(id, table, connection) }
+            for id in changed { try sign(id, table: table, connection: connection) }
         }
         return highest
     }
 
-    private func sign(_ id: ObjectID, _ table: SQLTable, _ connection: any SQLConnection) throws(StoreError) {
+    private func sign(_ id: ObjectID, table: SQLTable, connection: any SQLConnection) throws(StoreError) {
         var batch = RecordBatch(model: model)
         let reason = try connection.withStatement(schema.reading.lookupSQL(table.root)) {
             (statement) throws(StoreError) -> StoreError? in

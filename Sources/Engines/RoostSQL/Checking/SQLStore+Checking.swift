@@ -26,14 +26,18 @@ extension SQLStore {
         defer { snapshot.close() }
         let recorded: StoreTally
         do throws(StoreError) {
-            recorded = try SQLTallies.read(try snapshot.open(), self)
+            recorded = try SQLTallies.read(try snapshot.open(), store: self)
         } catch  where error.code == .corrupted {
             findings.append(StoreFinding(.damage, message: error.message))
             recorded = StoreTally(model: model)
         }
-        for table in schema.objectTables { try check(table, recorded, snapshot, &findings) }
+        for table in schema.objectTables {
+            try check(table, recorded: recorded, snapshot: snapshot, findings: &findings)
+        }
         findings += try history(try snapshot.open()).historyFindings(model, at: recorded.generation)
-        for case let table? in schema.linkTables { try check(table, recorded, try snapshot.open(), &findings) }
+        for case let table? in schema.linkTables {
+            try check(table, recorded: recorded, connection: try snapshot.open(), findings: &findings)
+        }
         return findings
     }
 
@@ -47,12 +51,12 @@ extension SQLStore {
     private static var maximumListed: Int { 100 }
 
     private func check(
-        _ table: SQLTable, _ recorded: StoreTally, _ snapshot: SQLSnapshot, _ findings: inout [StoreFinding]
+        _ table: SQLTable, recorded: StoreTally, snapshot: SQLSnapshot, findings: inout [StoreFinding]
     ) throws(StoreError) {
         var listed: [StoreFinding] = []
         var lastKey = Int64.max
         do throws(StoreError) {
-            lastKey = try Self.lastKey(table.root, try snapshot.open(), self)
+            lastKey = try Self.lastKey(table.root, connection: try snapshot.open(), store: self)
         } catch  where error.code == .corrupted {
             listed.append(StoreFinding(.damage, message: error.message))
         }
@@ -63,7 +67,7 @@ extension SQLStore {
             if count <= Self.maximumListed { listed.append(StoreFinding(.damage, message: message)) }
         }
         do throws(StoreError) {
-            if let message = try impossibleKey(in: table, try snapshot.open()) { found(message) }
+            if let message = try impossibleKey(in: table, connection: try snapshot.open()) { found(message) }
             try snapshot.walk(table.root) { row throws(StoreError) in
                 switch row {
                 case .unreadable(let error): found(error.message)
@@ -104,7 +108,7 @@ extension SQLStore {
     ///
     /// - Returns: A sentence about the first such row, or nil.
     /// - Throws: What reading the table reports.
-    func impossibleKey(in table: SQLTable, _ connection: any SQLConnection) throws(StoreError) -> String? {
+    func impossibleKey(in table: SQLTable, connection: any SQLConnection) throws(StoreError) -> String? {
         let sql =
             "SELECT _id FROM \(table.quotedName) WHERE _id < 1 ORDER BY _id \(schema.dialect.limit("1", offset: nil))"
         return try connection.integer(sql).map {
@@ -113,13 +117,13 @@ extension SQLStore {
     }
 
     private func check(
-        _ table: SQLSchema.LinkTable, _ recorded: StoreTally, _ connection: any SQLConnection,
-        _ findings: inout [StoreFinding]
+        _ table: SQLSchema.LinkTable, recorded: StoreTally, connection: any SQLConnection,
+        findings: inout [StoreFinding]
     ) throws(StoreError) {
         let number = table.relationship.number
         let tally: Tally
         do throws(StoreError) {
-            tally = try self.tally(of: table, connection) { _ in }
+            tally = try self.tally(of: table, connection: connection) { _ in }
         } catch  where error.code == .corrupted {
             findings.append(StoreFinding(.damage, message: error.message))
             return
@@ -135,7 +139,7 @@ extension SQLStore {
 
     /// Counts the links of a table; calls `body` with each.
     func tally(
-        of table: SQLSchema.LinkTable, _ connection: any SQLConnection, _ body: (Link) throws(StoreError) -> Void
+        of table: SQLSchema.LinkTable, connection: any SQLConnection, _ body: (Link) throws(StoreError) -> Void
     ) throws(StoreError) -> Tally {
         let number = table.relationship.number
         var tally = Tally()
@@ -195,7 +199,7 @@ extension SQLSnapshot {
             }
             if let damage {
                 lastKey = max(lastKey, damage.damagedObject?.key ?? lastKey)
-                try walk(damaged: damage, &batch, body)
+                try walk(damaged: damage, batch: &batch, body)
             } else {
                 try batch.forEachRecord { (record) throws(StoreError) in try body(.sound(record)) }
                 lastKey = batch.isEmpty ? lastKey : batch.key(at: batch.count - 1)
@@ -206,7 +210,7 @@ extension SQLSnapshot {
 
     /// Calls `body` with a row that a cursor did not give out.
     private func walk(
-        damaged error: StoreError, _ batch: inout RecordBatch, _ body: (SQLWalkedRow) throws(StoreError) -> Void
+        damaged error: StoreError, batch: inout RecordBatch, _ body: (SQLWalkedRow) throws(StoreError) -> Void
     ) throws(StoreError) {
         batch.removeAll()
         guard error.code == .corrupted, let id = error.damagedObject else { return try body(.unreadable(error)) }

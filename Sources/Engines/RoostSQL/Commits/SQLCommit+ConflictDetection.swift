@@ -21,8 +21,8 @@ extension SQLCommit {
         var conflicts = ChangeConflicts()
         try readUpdateHeads(&conflicts)
         var old = RecordBatch(model: model)
-        for item in change.deletes { deleteHeads.append(try head(deleting: item, &old, &conflicts)) }
-        for item in inLockOrder(change.unchanged) { try requireUnchanged(item, &old, &conflicts) }
+        for item in change.deletes { deleteHeads.append(try head(deleting: item, old: &old, conflicts: &conflicts)) }
+        for item in inLockOrder(change.unchanged) { try requireUnchanged(item, old: &old, conflicts: &conflicts) }
         try conflicts.throwIfAny()
     }
 
@@ -69,7 +69,7 @@ extension SQLCommit {
             let root = change.updates[start].place.root
             let plan = schema.updating[schema.tableOfEntity[root]]
             var old = RecordBatch(model: model)
-            let lookup = writer.locking(schema.reading.lookupSQL(root), .change)
+            let lookup = writer.locking(schema.reading.lookupSQL(root), lock: .change)
             try connection.withStatement(lookup) { (statement) throws(StoreError) in
                 let access = SQLRecordAccess(statement)
                 for order in start..<end {
@@ -80,8 +80,10 @@ extension SQLCommit {
                         up: item.place.key, into: &old, plan: schema.reading[root], accepting: store.acceptsChanges)
                     if let error { throw error }
                     let version = updates.version(at: item.position)
-                    guard Self.holds(old, item, version: version) else {
-                        note(item, version: version, old, rank: change.rank(ofUpdate: item), &conflicts)
+                    guard Self.holds(old, item: item, version: version) else {
+                        note(
+                            item, version: version, found: old, rank: change.rank(ofUpdate: item), conflicts: &conflicts
+                        )
                         continue
                     }
                     var head = try old.withRecord(at: 0) { (record) throws(StoreError) in try self.head(of: record) }
@@ -111,13 +113,13 @@ extension SQLCommit {
     }
 
     /// Whether a batch holds the object of an item at a version.
-    private static func holds(_ found: RecordBatch, _ item: PreparedChange.Item, version: UInt32) -> Bool {
+    private static func holds(_ found: RecordBatch, item: PreparedChange.Item, version: UInt32) -> Bool {
         !found.isEmpty && found.entityNumber(at: 0) == item.entity && found.version(at: 0) == version
     }
 
     private func note(
-        _ item: PreparedChange.Item, version: UInt32, _ found: RecordBatch, rank: Int,
-        _ conflicts: inout ChangeConflicts
+        _ item: PreparedChange.Item, version: UInt32, found: RecordBatch, rank: Int,
+        conflicts: inout ChangeConflicts
     ) {
         guard !found.isEmpty else {
             return conflicts.append(item, version: version, stored: nil, in: change, rank: rank)
@@ -140,12 +142,12 @@ extension SQLCommit {
     ///
     /// - Returns: Nil, with a conflict, if the object does not have the version of the change set.
     private mutating func head(
-        deleting item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
+        deleting item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) -> SQLRowHead? {
         let version = changes.deletes[item.position].version
         try read(item, into: &old, locking: .removal)
-        guard Self.holds(old, item, version: version) else {
-            note(item, version: version, old, rank: change.rank(ofDelete: item), &conflicts)
+        guard Self.holds(old, item: item, version: version) else {
+            note(item, version: version, found: old, rank: change.rank(ofDelete: item), conflicts: &conflicts)
             return nil
         }
         return try old.withRecord(at: 0) { (record) throws(StoreError) in
@@ -156,14 +158,14 @@ extension SQLCommit {
 
     /// Notes a conflict if an object does not have the version of the change set.
     private func requireUnchanged(
-        _ item: PreparedChange.Item, _ old: inout RecordBatch, _ conflicts: inout ChangeConflicts
+        _ item: PreparedChange.Item, old: inout RecordBatch, conflicts: inout ChangeConflicts
     ) throws(StoreError) {
         let version = changes.unchanged[item.position].version
         if let head = try head(item.place, locking: .version), head.entity == item.entity, head.version == version {
             return
         }
         try read(item, into: &old)
-        note(item, version: version, old, rank: change.rank(ofUnchanged: item), &conflicts)
+        note(item, version: version, found: old, rank: change.rank(ofUnchanged: item), conflicts: &conflicts)
     }
 
     /// Reads the record at the place of an item, whatever its entity.
@@ -173,7 +175,7 @@ extension SQLCommit {
         let root = item.place.root
         batch.removeAll()
         let lookup = schema.reading.lookupSQL(root)
-        let error = try connection.withStatement(lock.map { writer.locking(lookup, $0) } ?? lookup) {
+        let error = try connection.withStatement(lock.map { writer.locking(lookup, lock: $0) } ?? lookup) {
             (statement) throws(StoreError) -> StoreError? in
             try SQLRecordAccess(statement).look(
                 up: item.place.key, into: &batch, plan: schema.reading[root], accepting: store.acceptsChanges)
@@ -183,13 +185,13 @@ extension SQLCommit {
 
     func head(_ place: ObjectPlace, locking lock: SQLRowLock? = nil) throws(StoreError) -> SQLRowHead? {
         let sql = schema.updating[schema.tableOfEntity[place.root]].headSQL
-        return try connection.withStatement(lock.map { writer.locking(sql, $0) } ?? sql) {
-            (statement) throws(StoreError) -> SQLRowHead? in try head(place, statement)
+        return try connection.withStatement(lock.map { writer.locking(sql, lock: $0) } ?? sql) {
+            (statement) throws(StoreError) -> SQLRowHead? in try head(place, statement: statement)
         }
     }
 
     /// Reads the head of a row, and leaves the statement at the row.
-    private func head(_ place: ObjectPlace, _ statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
+    private func head(_ place: ObjectPlace, statement: any SQLStatement) throws(StoreError) -> SQLRowHead? {
         try statement.bind(.integer(place.key), at: 1)
         guard try statement.step() else { return nil }
         let entity = try statement.integer(at: 1)

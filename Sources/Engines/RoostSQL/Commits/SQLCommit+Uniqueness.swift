@@ -7,7 +7,8 @@ extension SQLCommit {
         var violations: [ConstraintViolation] = []
         for constraint in schema.constraints {
             let declaring = model.entities[constraint.constraint.entity]
-            let claims = try claims(changes.updates, constraint) + claims(changes.inserts, constraint)
+            let claims =
+                try claims(changes.updates, constraint: constraint) + claims(changes.inserts, constraint: constraint)
             var owners: [[UInt8]: ObjectID] = [:]
             // Objects that keep their values hold them before others that want them.
             for claim in claims where claim.isKept { owners[claim.values] = claim.id }
@@ -41,7 +42,7 @@ extension SQLCommit {
     }
 
     private mutating func claims(
-        _ batch: RecordBatch, _ constraint: SQLSchema.Constraint
+        _ batch: RecordBatch, constraint: SQLSchema.Constraint
     ) throws(StoreError) -> [Claim] {
         let declaring = model.entities[constraint.constraint.entity]
         let query = SQLUniqueQuery(constraint, schema: schema)
@@ -49,10 +50,10 @@ extension SQLCommit {
         for index in 0..<batch.count where declaring.includes(batch.entityNumber(at: index)) {
             let found = try batch.withRecord(at: index) {
                 (record) throws(StoreError) -> (values: [UInt8], holders: [ObjectID])? in
-                guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else {
+                guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record: record) else {
                     return nil
                 }
-                return (key, try query.holders(fields, record, connection))
+                return (key, try query.holders(fields, record: record, connection: connection))
             }
             guard let found else { continue }
             var claim = Claim(id: batch.id(at: index), values: found.values)
@@ -115,7 +116,7 @@ struct SQLUniqueQuery {
     }
 
     /// The values as bytes that are equal exactly when the database finds them equal.
-    static func key(_ fields: [RecordLayout.Field], _ record: RecordReader) -> [UInt8]? {
+    static func key(_ fields: [RecordLayout.Field], record: RecordReader) -> [UInt8]? {
         var key: [UInt8] = []
         for field in fields {
             switch field.kind {
@@ -135,7 +136,7 @@ struct SQLUniqueQuery {
     }
 
     func holders(
-        _ fields: [RecordLayout.Field], _ record: RecordReader, _ connection: any SQLConnection
+        _ fields: [RecordLayout.Field], record: RecordReader, connection: any SQLConnection
     ) throws(StoreError) -> [ObjectID] {
         try connection.withStatement(sql) { (statement) throws(StoreError) -> [ObjectID] in
             var position = 1

@@ -34,7 +34,8 @@ extension SQLCommit {
         let end = isSource ? "source" : "target"
         let removed = try connection.withStatement(
             writer.locking(
-                "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE \(end) = \(p)", .change)
+                "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE \(end) = \(p)",
+                lock: .change)
         ) { (statement) throws(StoreError) -> [Link] in
             try statement.bind(.integer(item.place.key), at: 1)
             var links: [Link] = []
@@ -44,7 +45,9 @@ extension SQLCommit {
         guard !removed.isEmpty else { return }
         let number = table.relationship.number
         for link in removed {
-            if changes.requiresUnlinkedDeletes { try deny(item, link, of: table.relationship, isSource) }
+            if changes.requiresUnlinkedDeletes {
+                try deny(item, link: link, of: table.relationship, isSource: isSource)
+            }
             tally.relationships[number].remove(RecordHash.link(link, of: number))
         }
         try connection.run("DELETE FROM \(table.quotedName) WHERE \(end) = \(p)", .integer(item.place.key))
@@ -52,7 +55,7 @@ extension SQLCommit {
 
     /// Notes the other end of a link of a deleted object, if that end stays and refers to it.
     private mutating func deny(
-        _ item: PreparedChange.Item, _ link: Link, of owner: ManagedObjectModel.Relationship, _ isSource: Bool
+        _ item: PreparedChange.Item, link: Link, of owner: ManagedObjectModel.Relationship, isSource: Bool
     ) throws(StoreError) {
         // The source refers by the relationship itself, the target by the inverse, if any.
         guard let back = isSource ? owner.inverse : owner.number else { return }
@@ -112,7 +115,7 @@ extension SQLCommit {
             let end = endOfTable(start)
             let table = schema.tableOfEntity[change.updates[start].place.root]
             try writer.writingLockedRows { () throws(StoreError) in
-                try writeUpdates(start..<end, schema.objectTables[table].writing, schema.updating[table])
+                try writeUpdates(start..<end, plan: schema.objectTables[table].writing, light: schema.updating[table])
             }
             start = end
         }
@@ -120,7 +123,7 @@ extension SQLCommit {
 
     /// Writes updates of one table.
     private mutating func writeUpdates(
-        _ range: Range<Int>, _ plan: SQLWritePlan, _ light: SQLUpdatePlan
+        _ range: Range<Int>, plan: SQLWritePlan, light: SQLUpdatePlan
     ) throws(StoreError) {
         let full = SQLRecordAccess(try connection.statement(plan.updateSQL))
         defer { connection.recycle(full.statement) }
@@ -161,7 +164,7 @@ extension SQLCommit {
         if history != nil {
             for item in change.inserts { history?.insert(item.place.key, entity: item.entity) }
         }
-        try store.raiseLastKeys(lastKeys, writer)
+        try store.raiseLastKeys(lastKeys, writer: writer)
     }
 
     // MARK: Links
@@ -200,7 +203,8 @@ extension SQLCommit {
     private func storedLink(_ link: Link, in table: SQLSchema.LinkTable) throws(StoreError) -> Link? {
         let sql =
             "SELECT \(SQLLinkColumns(isFlipped: false).list) FROM \(table.quotedName) WHERE source = \(schema.dialect.parameter(1)) AND target = \(schema.dialect.parameter(2))"
-        return try connection.withStatement(writer.locking(sql, .change)) { (statement) throws(StoreError) -> Link? in
+        return try connection.withStatement(writer.locking(sql, lock: .change)) {
+            (statement) throws(StoreError) -> Link? in
             try statement.bind([.integer(link.source), .integer(link.target)])
             return try statement.step() ? try Self.link(statement) : nil
         }
@@ -239,8 +243,8 @@ extension SQLCommit {
         for batch in change.addedLinks {
             let relationship = model.relationships[batch.relationship]
             for link in batch.links {
-                try find(link.source, at: relationship.source, of: relationship, &known, &missing)
-                try find(link.target, at: relationship.destination, of: relationship, &known, &missing)
+                try find(link.source, at: relationship.source, of: relationship, known: &known, missing: &missing)
+                try find(link.target, at: relationship.destination, of: relationship, known: &known, missing: &missing)
             }
         }
         try missing.throwIfAny()
@@ -249,7 +253,7 @@ extension SQLCommit {
     /// Looks for a link's end, as an object of the right entity.
     private func find(
         _ key: Int64, at entity: Int, of relationship: ManagedObjectModel.Relationship,
-        _ known: inout Set<ObjectPlace>, _ missing: inout MissingObjects
+        known: inout Set<ObjectPlace>, missing: inout MissingObjects
     ) throws(StoreError) {
         let entity = model.entities[entity]
         let place = ObjectPlace(root: entity.root, key: key)

@@ -75,20 +75,21 @@ struct SQLCommit {
         try denials.throwIfAny()
         if !changes.userMetadata.isEmpty {
             try SQLMetadata.lockUserMetadata(writer, storeName: store.database.name)
-            var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name, schema)
+            var metadata = try SQLMetadata.userMetadata(connection, storeName: store.database.name, schema: schema)
             let old = metadata
             for (name, value) in changes.userMetadata { metadata[name] = value }
             if metadata != old {
-                try SQLMetadata.setUserMetadata(metadata, connection, schema)
+                try SQLMetadata.setUserMetadata(metadata, connection: connection, schema: schema)
                 hasChanged = true
             }
         }
         guard hasChanged else {
-            let generation = try SQLTallies.read(connection, store).generation
+            let generation = try SQLTallies.read(connection, store: store).generation
             return (generation, generation)
         }
-        let generations = try SQLTallies.apply(tally, at: writer.place, known: &knownTallies, connection, store)
-        try store.finish(history, from: generations.previous, to: generations.now, connection)
+        let generations = try SQLTallies.apply(
+            tally, at: writer.place, known: &knownTallies, connection: connection, store: store)
+        try store.finish(history, from: generations.previous, to: generations.now, connection: connection)
         return generations
     }
 

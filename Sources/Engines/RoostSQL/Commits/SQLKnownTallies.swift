@@ -18,11 +18,11 @@ struct SQLKnownTallies: Sendable {
     /// The contents of a row; `number` is 0 for the generation, else that of an entity or
     /// relationship of the model.
     subscript(kind: SQLTallyKind, number: Int) -> Tally? {
-        get { rows[position(kind, number)] }
-        set { rows[position(kind, number)] = newValue }
+        get { rows[position(kind, number: number)] }
+        set { rows[position(kind, number: number)] = newValue }
     }
 
-    private func position(_ kind: SQLTallyKind, _ number: Int) -> Int {
+    private func position(_ kind: SQLTallyKind, number: Int) -> Int {
         switch kind {
         case .generation: 0
         case .entity: 1 + number

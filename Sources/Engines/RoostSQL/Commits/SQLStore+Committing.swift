@@ -23,7 +23,7 @@ extension SQLStore {
                 return (generations, commit.lastKeys, commit.knownTallies)
             }
         } catch  where error.code == .duplicateObject && error.underlying != nil {
-            throw namingDuplicate(in: change, error)
+            throw namingDuplicate(in: change, original: error)
         }
         noteUsedKeys(done.lastKeys)
         state.withLock { $0.knownTallies = done.tallies }
@@ -34,7 +34,7 @@ extension SQLStore {
     /// Returns the error for an insert that the database refused, naming the object.
     ///
     /// Returns the database's own error if the key has become free meanwhile.
-    private func namingDuplicate(in change: PreparedChange, _ original: StoreError) -> StoreError {
+    private func namingDuplicate(in change: PreparedChange, original: StoreError) -> StoreError {
         do throws(StoreError) {
             try reading { (connection) throws(StoreError) in
                 try SQLCommit(change, store: self, connection: connection).requireNoDuplicates()
@@ -52,7 +52,7 @@ extension SQLStore {
             try commit.requireCurrentVersions()
             try commit.requireLastPlaces()
             try commit.requireObjects()
-            let generation = try SQLTallies.read(connection, self).generation
+            let generation = try SQLTallies.read(connection, store: self).generation
             return CommitReceipt(change.changes, generation: generation, previousGeneration: generation)
         }
     }

@@ -12,19 +12,19 @@ extension SQLStore {
             throw StoreError(
                 .invalidRequest, "The number of keys to reserve for '\(entity)' must be positive, not \(count).")
         }
-        if let keys = takeReserved(count, table) { return keys }
+        if let keys = takeReserved(count, table: table) { return keys }
         let blockCount = state.withLock { state in
             defer { state.nextBlockCount[table] = min(4096, state.nextBlockCount[table] * 4) }
             return max(state.nextBlockCount[table], Int64(count))
         }
         let root = schema.objectTables[table].root
         let block = try writingBesideOthers { (writer) throws(StoreError) -> Range<Int64> in
-            let last = try Self.lastKey(root, writer, self)
+            let last = try Self.lastKey(root, writer: writer, store: self)
             let (end, overflow) = last.addingReportingOverflow(blockCount)
             guard !overflow, end < Int64.max else {
                 throw StoreError(.limitExceeded, "The keys of '\(model.entities[root].name)' are used up.")
             }
-            try Self.setLastKey(end, root, writer.connection, schema)
+            try Self.setLastKey(end, root: root, connection: writer.connection, schema: schema)
             return last + 1..<end + 1
         }
         return state.withLock { state in
@@ -36,7 +36,7 @@ extension SQLStore {
         }
     }
 
-    private func takeReserved(_ count: Int, _ table: Int) -> Range<Int64>? {
+    private func takeReserved(_ count: Int, table: Int) -> Range<Int64>? {
         state.withLock { state in
             let available = state.reservedKeys[table]
             guard available.count >= count else { return nil }
@@ -66,14 +66,14 @@ extension SQLStore {
     }
 
     /// The last key that was given out, locked by a writer that may write another one.
-    static func lastKey(_ root: Int, _ writer: SQLWriter, _ store: SQLStore) throws(StoreError) -> Int64 {
-        let select = writer.locking(store.schema.lastKeySQL.select, .change)
-        return try lastKey(root, writer.connection, store, select: select)
+    static func lastKey(_ root: Int, writer: SQLWriter, store: SQLStore) throws(StoreError) -> Int64 {
+        let select = writer.locking(store.schema.lastKeySQL.select, lock: .change)
+        return try lastKey(root, connection: writer.connection, store: store, select: select)
     }
 
     /// The last key that was given out.
     static func lastKey(
-        _ root: Int, _ connection: any SQLConnection, _ store: SQLStore, select: String? = nil
+        _ root: Int, connection: any SQLConnection, store: SQLStore, select: String? = nil
     ) throws(StoreError) -> Int64 {
         let hasChecksum = store.schema.formatVersion >= 3
         return try connection.withStatement(select ?? store.schema.lastKeySQL.select) {
@@ -87,7 +87,7 @@ extension SQLStore {
             }
             guard try statement.step() else { throw damaged("is missing") }
             let last = try statement.integer(at: 0)
-            if hasChecksum, try statement.integer(at: 1) != checksum(ofLastKey: last, root) {
+            if hasChecksum, try statement.integer(at: 1) != checksum(ofLastKey: last, root: root) {
                 throw damaged("is damaged")
             }
             guard last >= 0 else { throw damaged("is damaged") }
@@ -95,25 +95,25 @@ extension SQLStore {
         }
     }
 
-    private static func checksum(ofLastKey key: Int64, _ root: Int) -> Int64 {
-        SQLChecksum.row("keys", "\(root)", "\(key)")
+    private static func checksum(ofLastKey key: Int64, root: Int) -> Int64 {
+        SQLChecksum.row("keys", name: "\(root)", value: "\(key)")
     }
 
     static func setLastKey(
-        _ key: Int64, _ root: Int, _ connection: any SQLConnection, _ schema: SQLSchema
+        _ key: Int64, root: Int, connection: any SQLConnection, schema: SQLSchema
     ) throws(StoreError) {
-        let checksum = schema.formatVersion >= 3 ? [SQLValue.integer(checksum(ofLastKey: key, root))] : []
+        let checksum = schema.formatVersion >= 3 ? [SQLValue.integer(checksum(ofLastKey: key, root: root))] : []
         try schema.lastKeySQL.set.run([.integer(Int64(root)), .integer(key)] + checksum, on: connection)
     }
 
     /// Raises the recorded last keys to `lastKeys`, by position in the schema's object tables.
-    func raiseLastKeys(_ lastKeys: [Int64?], _ writer: SQLWriter) throws(StoreError) {
+    func raiseLastKeys(_ lastKeys: [Int64?], writer: SQLWriter) throws(StoreError) {
         let recorded = state.withLock { $0.recordedLastKeys }
         for (table, key) in lastKeys.enumerated() {
             guard let key, key > recorded[table] else { continue }
             let root = schema.objectTables[table].root
-            if try Self.lastKey(root, writer, self) < key {
-                try Self.setLastKey(key, root, writer.connection, schema)
+            if try Self.lastKey(root, writer: writer, store: self) < key {
+                try Self.setLastKey(key, root: root, connection: writer.connection, schema: schema)
             }
         }
     }

@@ -45,7 +45,7 @@ package enum SQLTallies {
     }
 
     /// Everything that is recorded.
-    static func read(_ connection: any SQLConnection, _ store: SQLStore) throws(StoreError) -> StoreTally {
+    static func read(_ connection: any SQLConnection, store: SQLStore) throws(StoreError) -> StoreTally {
         var tally = StoreTally(model: store.model)
         var generation: Int64?
         try connection.withStatement("SELECT kind, number, count, sum FROM _roost_tallies") {
@@ -85,18 +85,18 @@ package enum SQLTallies {
     /// - Returns: The generations before and after it.
     static func apply(
         _ change: StoreTally, at place: SQLWriterPlace = .all, known: inout SQLKnownTallies,
-        _ connection: any SQLConnection,
-        _ store: SQLStore
+        connection: any SQLConnection,
+        store: SQLStore
     ) throws(StoreError) -> (previous: Generation, now: Generation) {
         if let dialect = store.schema.parallelDialect {
-            return try add(change, at: place, dialect, connection, store)
+            return try add(change, at: place, dialect: dialect, connection: connection, store: store)
         }
         // A count that no store can have is found before anything is added to it, whichever row it is in.
-        if known[.generation, 0] == nil { _ = try read(connection, store) }
+        if known[.generation, 0] == nil { _ = try read(connection, store: store) }
         // A commit of one object spends more on statements about the store than on its own: their texts are made once.
         return try connection.withStatement(store.schema.tallySQL.update) {
             (update) throws(StoreError) -> (previous: Generation, now: Generation) in
-            func add(_ change: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) -> Int {
+            func add(_ change: Tally, kind: SQLTallyKind, number: Int) throws(StoreError) -> Int {
                 func replace(_ old: Tally) throws(StoreError) -> Tally? {
                     // A generation is stored as the bits of a signed number.
                     if kind == .generation {
@@ -120,27 +120,27 @@ package enum SQLTallies {
                 }
                 var new: Tally?
                 if let old = known[kind, number] { new = try replace(old) }
-                if new == nil { new = try replace(try row(kind, number, connection, store)) }
+                if new == nil { new = try replace(try row(kind, number: number, connection: connection, store: store)) }
                 guard let new else { throw damaged(store) }
                 known[kind, number] = new
                 return new.count
             }
             for (number, tally) in change.entities.enumerated() where tally != Tally() {
-                _ = try add(tally, .entity, number)
+                _ = try add(tally, kind: .entity, number: number)
             }
             for (number, tally) in change.relationships.enumerated() where tally != Tally() {
-                _ = try add(tally, .relationship, number)
+                _ = try add(tally, kind: .relationship, number: number)
             }
-            let now = UInt64(bitPattern: Int64(try add(Tally(count: 1), .generation, 0)))
+            let now = UInt64(bitPattern: Int64(try add(Tally(count: 1), kind: .generation, number: 0)))
             return (Generation(number: now &- 1), Generation(number: now))
         }
     }
 
     /// Adds what changed to the rows of a place, which no other transaction writes.
     private static func add(
-        _ change: StoreTally, at place: SQLWriterPlace, _ dialect: any SQLParallelDialect,
-        _ connection: any SQLConnection,
-        _ store: SQLStore
+        _ change: StoreTally, at place: SQLWriterPlace, dialect: any SQLParallelDialect,
+        connection: any SQLConnection,
+        store: SQLStore
     ) throws(StoreError) -> (previous: Generation, now: Generation) {
         let isCounted = store.schema.writerPlaceCount == 1
         let increment = isCounted ? 1 : Int64.random(in: 1...Int64(Generation.highestSum))
@@ -201,7 +201,7 @@ package enum SQLTallies {
 
     /// Records counts and sums of entities and relationships, and returns the next generation.
     static func set(
-        _ tally: StoreTally, _ connection: any SQLConnection, _ store: SQLStore
+        _ tally: StoreTally, connection: any SQLConnection, store: SQLStore
     ) throws(StoreError) -> Generation {
         let hasPlaces = store.schema.parallelDialect != nil
         if hasPlaces {
@@ -212,23 +212,23 @@ package enum SQLTallies {
         let upsert = SQLUpsert(
             into: "_roost_tallies", key: key(store.schema.dialect), columns: ["count", "sum"],
             dialect: store.schema.dialect)
-        func set(_ tally: Tally, _ kind: SQLTallyKind, _ number: Int) throws(StoreError) {
+        func set(_ tally: Tally, kind: SQLTallyKind, number: Int) throws(StoreError) {
             try upsert.run(
                 [.text(kind.rawValue), .integer(Int64(number))] + (hasPlaces ? [.integer(0)] : []) + [
                     .integer(Int64(tally.count)), .integer(Int64(bitPattern: tally.sum)),
                 ], on: connection)
         }
-        for (number, tally) in tally.entities.enumerated() { try set(tally, .entity, number) }
+        for (number, tally) in tally.entities.enumerated() { try set(tally, kind: .entity, number: number) }
         for relationship in store.model.linkRelationships {
-            try set(tally.relationships[relationship.number], .relationship, relationship.number)
+            try set(tally.relationships[relationship.number], kind: .relationship, number: relationship.number)
         }
         var nothing = SQLKnownTallies(model: store.model)
-        return try apply(StoreTally(model: store.model), known: &nothing, connection, store).now
+        return try apply(StoreTally(model: store.model), known: &nothing, connection: connection, store: store).now
     }
 
     /// Makes the rows of the generation anew, one for each place of a schema.
     static func setPlaces(
-        of schema: SQLSchema, _ generation: Generation, mark: Int64, on connection: any SQLConnection
+        of schema: SQLSchema, generation: Generation, mark: Int64, on connection: any SQLConnection
     ) throws(StoreError) {
         let kind = SQLTallyKind.generation
         try connection.run(
@@ -236,17 +236,18 @@ package enum SQLTallies {
         for place in 0..<schema.writerPlaceCount {
             let count = place == 0 ? Int64(bitPattern: generation.number) : 0
             try insert(
-                kind, 0, at: place, Tally(count: Int(count), sum: UInt64(bitPattern: mark)), of: schema, on: connection)
+                kind, number: 0, at: place, tally: Tally(count: Int(count), sum: UInt64(bitPattern: mark)), of: schema,
+                on: connection)
         }
     }
 
     /// Makes a row.
     static func insert(
-        _ kind: SQLTallyKind, _ number: Int, at place: Int = 0, _ tally: Tally = Tally(), of schema: SQLSchema,
+        _ kind: SQLTallyKind, number: Int, at place: Int = 0, tally: Tally = Tally(), of schema: SQLSchema,
         on connection: any SQLConnection
     ) throws(StoreError) {
         let columns = key(schema.dialect) + ["count", "sum"]
-        let p = SQLMetadata.parameters(columns.count, schema.dialect)
+        let p = SQLMetadata.parameters(columns.count, dialect: schema.dialect)
         try connection.withStatement(
             "INSERT INTO _roost_tallies (\(columns.joined(separator: ", "))) VALUES (\(p))"
         ) { (statement) throws(StoreError) in
@@ -261,7 +262,7 @@ package enum SQLTallies {
 
     /// One row as it is stored.
     private static func row(
-        _ kind: SQLTallyKind, _ number: Int, _ connection: any SQLConnection, _ store: SQLStore
+        _ kind: SQLTallyKind, number: Int, connection: any SQLConnection, store: SQLStore
     ) throws(StoreError) -> Tally {
         try connection.withStatement(store.schema.tallySQL.select) { (select) throws(StoreError) -> Tally in
             try select.bind([.text(kind.rawValue), .integer(Int64(number))])

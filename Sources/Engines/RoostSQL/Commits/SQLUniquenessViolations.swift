@@ -7,13 +7,13 @@ struct SQLViolations {
     /// The maximum number of pairs that an error lists.
     private static let maximumCount = 1000
 
-    init(_ schema: SQLSchema, _ connection: any SQLConnection) {
+    init(_ schema: SQLSchema, connection: any SQLConnection) {
         self.schema = schema
         self.connection = connection
     }
 
     /// The error for a batch that could not be inserted beside what is stored, naming the pairs.
-    func error(loading batch: RecordBatch, _ original: StoreError) -> StoreError {
+    func error(loading batch: RecordBatch, original: StoreError) -> StoreError {
         var violations: [ConstraintViolation] = []
         do throws(StoreError) {
             for constraint in schema.constraints {
@@ -23,25 +23,29 @@ struct SQLViolations {
                 for index in 0..<batch.count where declaring.includes(batch.entityNumber(at: index)) {
                     let id = batch.id(at: index)
                     let existing = try batch.withRecord(at: index) { (record) throws(StoreError) -> ObjectID? in
-                        guard let fields = query.fields(of: record), let key = SQLUniqueQuery.key(fields, record) else {
+                        guard let fields = query.fields(of: record),
+                            let key = SQLUniqueQuery.key(fields, record: record)
+                        else {
                             return nil
                         }
                         if let owner = owners[key] { return owner }
                         owners[key] = id
-                        return try query.holders(fields, record, connection).first { $0.key != id.key }
+                        return try query.holders(fields, record: record, connection: connection).first {
+                            $0.key != id.key
+                        }
                     }
-                    if let existing { violations.append(violation(constraint, id, existing)) }
+                    if let existing { violations.append(violation(constraint, rejected: id, existing: existing)) }
                 }
             }
         } catch {
             return original
         }
-        return Self.error(violations, original)
+        return Self.error(violations, original: original)
     }
 
     /// The error for tables over which a unique index could not be made, naming the pairs.
     func errorInTables(_ original: StoreError) throws(StoreError) -> StoreError {
-        Self.error(try violations(of: schema.constraints), original)
+        Self.error(try violations(of: schema.constraints), original: original)
     }
 
     /// Throws code `constraintViolation` where values that must be unique are used twice.
@@ -67,7 +71,7 @@ struct SQLViolations {
                     var values: [SQLValue] = []
                     for column in constraint.columns.indices { values.append(try statement.value(at: column + 2)) }
                     if let first, first.values == values {
-                        violations.append(violation(constraint, id, first.id))
+                        violations.append(violation(constraint, rejected: id, existing: first.id))
                     } else {
                         first = (id, values)
                     }
@@ -77,7 +81,7 @@ struct SQLViolations {
         return violations
     }
 
-    private func violation(_ constraint: SQLSchema.Constraint, _ rejected: ObjectID, _ existing: ObjectID)
+    private func violation(_ constraint: SQLSchema.Constraint, rejected: ObjectID, existing: ObjectID)
         -> ConstraintViolation
     {
         ConstraintViolation(
@@ -85,7 +89,7 @@ struct SQLViolations {
             attributes: constraint.constraint.attributes, rejected: rejected, existing: existing)
     }
 
-    private static func error(_ violations: [ConstraintViolation], _ original: StoreError) -> StoreError {
+    private static func error(_ violations: [ConstraintViolation], original: StoreError) -> StoreError {
         violations.isEmpty ? original : .constraintViolations(violations, underlying: original.underlying)
     }
 }

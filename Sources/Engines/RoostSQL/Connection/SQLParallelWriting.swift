@@ -104,7 +104,7 @@ struct SQLWriter {
     var isRepeated = false
 
     /// A SELECT from one table, whose rows are locked if others write.
-    func locking(_ select: String, _ lock: SQLRowLock) -> String {
+    func locking(_ select: String, lock: SQLRowLock) -> String {
         locks.map { "\(select) \($0.rowLock(lock))" } ?? select
     }
 

@@ -17,7 +17,7 @@ final class SQLTransactionDatabase: SQLRebuilding {
     private let base: any SQLDatabase
     private let state = Mutex(State())
 
-    init(_ base: any SQLDatabase, _ connection: any SQLConnection) {
+    init(_ base: any SQLDatabase, connection: any SQLConnection) {
         self.base = base
         state.withLock { $0.connection = connection }
     }

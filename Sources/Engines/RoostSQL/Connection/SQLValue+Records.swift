@@ -104,7 +104,9 @@ extension SQLReadPlan {
                 : try valueAbandoning(&row) { () throws(StoreError) in
                     try statement.value(at: Int(step.entityColumn))
                 }
-            if let reason = set(value, number, layout.fields[Int(step.fieldIndex)], step, &row) {
+            if let reason = set(
+                value, entity: number, field: layout.fields[Int(step.fieldIndex)], step: step, row: &row)
+            {
                 row.abandonRecord()
                 return damaged(key: key, entity: entity.number, field: step.fieldIndex, reason: reason)
             }
@@ -132,7 +134,7 @@ extension SQLReadPlan {
     /// Sets a field of the record that is being built; returns what is wrong with the value, or
     /// nil.
     private func set(
-        _ value: SQLValue, _ entity: SQLValue, _ field: RecordLayout.Field, _ step: SQLStep, _ row: inout RecordBatch
+        _ value: SQLValue, entity: SQLValue, field: RecordLayout.Field, step: SQLStep, row: inout RecordBatch
     ) -> String? {
         do throws(StoreError) {
             switch field.kind {

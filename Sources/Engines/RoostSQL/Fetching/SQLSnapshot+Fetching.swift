@@ -64,7 +64,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         var statement = try statement(for: checked)
         let entity = try model.requireEntity(request.entity)
         if let rest = statement.rest, rest.request.predicate != nil {
-            try chooseRange(&statement, entity)
+            try chooseRange(&statement, entity: entity)
             return try ScanningFetch.count(
                 rest, visiting: CursorVisitor(try cursor(statement), model: model), graph: SQLObjectGraph(self))
         }
@@ -98,7 +98,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
         let table = schema.table(of: entity.number)
         var columns: [String] = []
         for aggregate in aggregates {
-            guard let column = aggregate.column(of: entity, in: table, schema.dialect) else { return nil }
+            guard let column = aggregate.column(of: entity, in: table, dialect: schema.dialect) else { return nil }
             columns.append(column)
         }
         let (sql, values) = statement.aggregates(columns.joined(separator: ", "), in: table)
@@ -122,7 +122,8 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// The records that a request's statement gives.
     func cursor(_ statement: SQLFetchStatement) throws(StoreError) -> SQLRecordCursor {
         SQLRecordCursor(
-            self, try lease(statement.recordsSQL, statement.values), plan: statement.plan, endsWithTask: true)
+            self, lease: try lease(statement.recordsSQL, values: statement.values), plan: statement.plan,
+            endsWithTask: true)
     }
 
     /// Returns the statement for the part of a request that one statement can do.
@@ -138,14 +139,14 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// The same, to read records by.
     func readingStatement(for request: CheckedFetchRequest) throws(StoreError) -> SQLFetchStatement {
         var statement = try statement(for: request)
-        try chooseRange(&statement, try model.requireEntity(request.request.entity))
+        try chooseRange(&statement, entity: try model.requireEntity(request.request.entity))
         return statement
     }
 
     /// Finds out whether a range with one end is a small part of its table, so that gathering its
     /// keys pays.
     private func chooseRange(
-        _ statement: inout SQLFetchStatement, _ entity: ManagedObjectModel.Entity
+        _ statement: inout SQLFetchStatement, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
         guard let (sql, values) = statement.rangeCount else { return }
         // Where a range holds much of a table, reading the table takes less than gathering keys.
@@ -160,7 +161,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
     /// Returns the number of objects of an entity and its subentities that the last commit
     /// recorded.
     private func objectCount(_ entity: ManagedObjectModel.Entity) throws(StoreError) -> Int {
-        let tally = try SQLTallies.read(try open(), store)
+        let tally = try SQLTallies.read(try open(), store: store)
         return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
     }
 }
@@ -168,7 +169,7 @@ extension SQLSnapshot: CheckedFetchingSnapshot, IDListingSnapshot, AggregatingSn
 extension WholeNumberAggregate {
     /// The aggregate in SQL, of the rows called `t0`; nil for what no column of integers holds.
     fileprivate func column(
-        of entity: ManagedObjectModel.Entity, in table: SQLTable, _ dialect: any SQLDialect
+        of entity: ManagedObjectModel.Entity, in table: SQLTable, dialect: any SQLDialect
     ) -> String? {
         let (make, name): ((String) -> String?, String)
         switch self {

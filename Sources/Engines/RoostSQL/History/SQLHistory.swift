@@ -18,7 +18,7 @@ struct SQLHistory: HistoryEntryWriter {
 
     func historySettings() throws(StoreError) -> [UInt8]? {
         guard schema.hasHistory else { return nil }
-        return try SQLMetadata.historySettings(connection, storeName: storeName, schema)
+        return try SQLMetadata.historySettings(connection, storeName: storeName, schema: schema)
     }
 
     func historyBytes(at place: HistoryPlace) throws(StoreError) -> [UInt8]? {
@@ -64,7 +64,7 @@ struct SQLHistory: HistoryEntryWriter {
     // MARK: Writing
 
     func setHistorySettings(_ bytes: [UInt8]?) throws(StoreError) {
-        try SQLMetadata.setHistorySettings(bytes, connection, schema)
+        try SQLMetadata.setHistorySettings(bytes, connection: connection, schema: schema)
     }
 
     func putHistory(_ bytes: [UInt8], at place: HistoryPlace) throws(StoreError) {
@@ -111,7 +111,7 @@ extension SQLStore: HistoryKeepingStore {
     /// Writes what was recorded of a transaction that ends.
     func finish(
         _ recorder: HistoryRecorder?, from previous: Generation, to now: Generation,
-        _ connection: any SQLConnection
+        connection: any SQLConnection
     ) throws(StoreError) {
         guard var recorder else { return }
         let entries = history(connection)
@@ -146,7 +146,7 @@ extension SQLStore: HistoryKeepingStore {
         var isDone = false
         while !isDone {
             isDone = try writing { (connection) throws(StoreError) in
-                let generation = try SQLTallies.read(connection, self).generation
+                let generation = try SQLTallies.read(connection, store: self).generation
                 return try HistoryMaintenance.remove(
                     bound, model: model, storeUUID: storeUUID, at: generation, in: history(connection))
             }
@@ -164,7 +164,7 @@ extension SQLSnapshot: HistorySnapshot {
     ) throws(StoreError) -> Result {
         let connection = try open()
         return try body(
-            store.history(connection), store.storeUUID, try SQLTallies.read(connection, store).generation)
+            store.history(connection), store.storeUUID, try SQLTallies.read(connection, store: store).generation)
     }
 }
 
@@ -193,12 +193,12 @@ package enum SQLHistorySwitch {
         }
         let new = try SQLSchema(old.model, dialect: old.dialect, formatVersion: SQLSchema.featureVersion)
         if makesTable { try connection.execute(SQLSchema.historyTable(old.dialect).sql) }
-        try SQLMetadata.setVersion(of: new, connection)
+        try SQLMetadata.setVersion(of: new, connection: connection)
         guard let tally = try SQLTallies.generationAndMark(connection) else {
             throw StoreError(.corrupted, "The tallies of '\(storeName)' are missing. Restore it from a backup.")
         }
         let generation = SQLTallies.generation(sum: tally.generation, writerPlaceCount: old.writerPlaceCount)
-        try SQLTallies.setPlaces(of: new, generation, mark: tally.mark, on: connection)
+        try SQLTallies.setPlaces(of: new, generation: generation, mark: tally.mark, on: connection)
         try HistoryMaintenance.begin(
             retention, at: generation, in: SQLHistory(connection: connection, schema: new, storeName: storeName))
         return new
@@ -210,11 +210,11 @@ package enum SQLHistorySwitch {
     ) throws(StoreError) -> SQLSchema {
         let new = try SQLSchema(old.model, dialect: old.dialect)
         if dropsTable { try connection.execute("DROP TABLE \(old.dialect.quote(SQLHistory.table))") }
-        try SQLMetadata.setHistorySettings(nil, connection, old)
-        try SQLMetadata.setVersion(of: new, connection)
+        try SQLMetadata.setHistorySettings(nil, connection: connection, schema: old)
+        try SQLMetadata.setVersion(of: new, connection: connection)
         if let tally = try SQLTallies.generationAndMark(connection) {
             let generation = SQLTallies.generation(sum: tally.generation, writerPlaceCount: old.writerPlaceCount)
-            try SQLTallies.setPlaces(of: new, generation, mark: tally.mark, on: connection)
+            try SQLTallies.setPlaces(of: new, generation: generation, mark: tally.mark, on: connection)
         }
         return new
     }

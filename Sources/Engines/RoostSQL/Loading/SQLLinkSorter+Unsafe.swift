@@ -41,7 +41,7 @@ final class SQLLinkSorter {
         }
         batch.links.sort { ($0.source, $0.target) < ($1.source, $1.target) }
         let waiting = batch.links.prefix { ($0.source, $0.target) <= known }
-        for link in waiting { try wait(link, batch.relationship) }
+        for link in waiting { try wait(link, relationship: batch.relationship) }
         batch.links.removeFirst(waiting.count)
         if let link = batch.links.last { last[batch.relationship] = (link.source, link.target) }
     }
@@ -78,7 +78,7 @@ final class SQLLinkSorter {
 
     /// The key is `[relationship, 8][source, 8][target, 8]`, so that bytes sort as numbers do; the
     /// value is the two places of eight bytes, or nothing where both are 0.
-    private func wait(_ link: Link, _ relationship: Int) throws(StoreError) {
+    private func wait(_ link: Link, relationship: Int) throws(StoreError) {
         let key = (
             Int64(relationship).bigEndian, UInt64(bitPattern: link.source).bigEndian,
             UInt64(bitPattern: link.target).bigEndian

@@ -6,7 +6,7 @@ extension SQLStore {
     /// An empty, unpublished store is written without a journal. Any other load is one transaction.
     public func bulkLoader(_ options: BulkLoadOptions) throws(StoreError) -> any BulkLoader {
         try requireWritable()
-        return try SQLBulkLoader(self, options)
+        return try SQLBulkLoader(self, options: options)
     }
 
     /// Whether there is neither an object nor a link.
@@ -61,7 +61,7 @@ final class SQLBulkLoader: BulkLoader {
 
     private var schema: SQLSchema { store.schema }
 
-    init(_ store: SQLStore, _ options: BulkLoadOptions) throws(StoreError) {
+    init(_ store: SQLStore, options: BulkLoadOptions) throws(StoreError) {
         var lastKeys = [Int64?](repeating: nil, count: store.schema.objectTables.count)
         for (name, key) in options.lastKeys {
             let table = store.schema.tableOfEntity[try store.model.requireEntity(name).number]
@@ -84,10 +84,10 @@ final class SQLBulkLoader: BulkLoader {
         }
         do throws(StoreError) {
             for table in store.schema.objectTables {
-                initialLastKeys.append(try SQLStore.lastKey(table.root, connection, store))
+                initialLastKeys.append(try SQLStore.lastKey(table.root, connection: connection, store: store))
             }
             recorder = store.historyRecorder(.wholeLoad, author: options.author, contextName: nil)
-            if recorder != nil { previous = try SQLTallies.read(connection, store).generation }
+            if recorder != nil { previous = try SQLTallies.read(connection, store: store).generation }
             if let difference = store.difference {
                 missingIndexes = difference.newIndexes
             } else if try store.isEmpty(connection) {
@@ -133,7 +133,7 @@ final class SQLBulkLoader: BulkLoader {
                         try connection.insertRecords(records, plan: plan, version: nil)
                     }
                 } catch  where error.code == .constraintViolation {
-                    throw SQLViolations(schema, connection).error(loading: records, error)
+                    throw SQLViolations(schema, connection: connection).error(loading: records, original: error)
                 }
             }
             change.add(records)
@@ -219,16 +219,17 @@ final class SQLBulkLoader: BulkLoader {
             if !missingIndexes.isEmpty { try makeIndexes() }
             // No index keeps these.
             if !schema.dialect.hasPartialIndexes {
-                try SQLViolations(schema, connection).requireUnique(schema.constraints.filter { $0.scope != nil })
+                try SQLViolations(schema, connection: connection).requireUnique(
+                    schema.constraints.filter { $0.scope != nil })
             }
-            try store.raiseLastKeys(lastKeys, SQLWriter(connection: connection))
-            previous = try SQLTallies.read(connection, store).generation
+            try store.raiseLastKeys(lastKeys, writer: SQLWriter(connection: connection))
+            previous = try SQLTallies.read(connection, store: store).generation
             if change != StoreTally(model: store.model) {
                 var nothing = SQLKnownTallies(model: store.model)
-                let now = try SQLTallies.apply(change, known: &nothing, connection, store).now
-                try store.finish(recorder, from: previous, to: now, connection)
+                let now = try SQLTallies.apply(change, known: &nothing, connection: connection, store: store).now
+                try store.finish(recorder, from: previous, to: now, connection: connection)
             }
-            tally = try SQLTallies.read(connection, store)
+            tally = try SQLTallies.read(connection, store: store)
             isActive = false
             switch mode {
             case .transaction: try store.database.commitWriting(connection)
@@ -254,7 +255,7 @@ final class SQLBulkLoader: BulkLoader {
                     try connection.attempting { () throws(StoreError) in try connection.execute(index.sql) }
                 }
             } catch  where error.code == .constraintViolation {
-                throw try SQLViolations(schema, connection).errorInTables(error)
+                throw try SQLViolations(schema, connection: connection).errorInTables(error)
             }
         }
     }
@@ -270,7 +271,7 @@ final class SQLBulkLoader: BulkLoader {
                     try SQLMetadata.create(schema, uuid: store.storeUUID, userMetadata: userMetadata, on: connection)
                     // Keys that were reserved before the load are not given out again.
                     for (table, key) in zip(schema.objectTables, initialLastKeys) {
-                        try SQLStore.setLastKey(key, table.root, connection, schema)
+                        try SQLStore.setLastKey(key, root: table.root, connection: connection, schema: schema)
                     }
                 }
             } catch {

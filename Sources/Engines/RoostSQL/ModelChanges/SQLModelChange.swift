@@ -11,10 +11,10 @@ final class SQLModelChange: ModelChange {
 
     /// Takes over a transaction in which the tables were changed.
     init(
-        _ base: SQLStore, _ schema: SQLSchema, _ difference: SQLSchemaDifference, _ connection: any SQLConnection
+        _ base: SQLStore, schema: SQLSchema, difference: SQLSchemaDifference, connection: any SQLConnection
     ) {
         self.base = base
-        transaction = SQLTransactionDatabase(base.database, connection)
+        transaction = SQLTransactionDatabase(base.database, connection: connection)
         changed = SQLStore(
             transaction, schema: schema, storeUUID: base.storeUUID, type: base.type,
             description: PersistentStoreDescription(base.location), difference: difference)

@@ -26,6 +26,6 @@ extension SQLStore: ModelChangingStore {
             try? close()
             throw error
         }
-        return SQLModelChange(self, new, difference, connection)
+        return SQLModelChange(self, schema: new, difference: difference, connection: connection)
     }
 }

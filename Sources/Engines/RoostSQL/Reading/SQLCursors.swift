@@ -25,7 +25,7 @@ final class SQLRecordCursor: FillingRecordCursor {
     private let endsWithTask: Bool
 
     init(
-        _ snapshot: SQLSnapshot, _ lease: SQLLease, plan: SQLReadPlan, scan: SQLScan? = nil, endsWithTask: Bool = false
+        _ snapshot: SQLSnapshot, lease: SQLLease, plan: SQLReadPlan, scan: SQLScan? = nil, endsWithTask: Bool = false
     ) {
         self.snapshot = snapshot
         self.lease = lease
@@ -106,8 +106,8 @@ final class SQLRecordCursor: FillingRecordCursor {
         (scan.lastKey, scan.damagedKeys) = (key, [])
         self.scan = scan
         snapshot.end(lease)
-        lease = try snapshot.lease(scan.restSQL, [.integer(key)])
-        return plan.tooLarge(key: key, error)
+        lease = try snapshot.lease(scan.restSQL, values: [.integer(key)])
+        return plan.tooLarge(key: key, error: error)
     }
 }
 
@@ -119,7 +119,7 @@ final class SQLRecordLookup: FillingRecordCursor {
     /// The lookup of the ID before; most IDs of a call are of one entity.
     private var lookup: SQLLookup?
 
-    init(_ snapshot: SQLSnapshot, _ ids: [ObjectID]) {
+    init(_ snapshot: SQLSnapshot, ids: [ObjectID]) {
         self.snapshot = snapshot
         self.ids = ids
         super.init(model: snapshot.model)
@@ -157,7 +157,7 @@ final class SQLLinkCursor: FillingLinkCursor {
     private var last: Link?
 
     /// Makes a cursor over what the lease's statement gives; without a lease, one without links.
-    init(_ snapshot: SQLSnapshot, _ lease: SQLLease?, relationship: Int, isScan: Bool = false) {
+    init(_ snapshot: SQLSnapshot, lease: SQLLease?, relationship: Int, isScan: Bool = false) {
         self.snapshot = snapshot
         self.lease = lease
         self.isScan = isScan
@@ -206,7 +206,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
     /// Whether the statement may have more rows of the object before ``index``.
     private var isUnderWay = false
 
-    init(_ snapshot: SQLSnapshot, _ relationship: ManagedObjectModel.Relationship, _ ids: [ObjectID]) {
+    init(_ snapshot: SQLSnapshot, relationship: ManagedObjectModel.Relationship, ids: [ObjectID]) {
         (self.snapshot, description, self.ids) = (snapshot, relationship, ids)
         super.init(relationship: relationship.number)
     }
@@ -245,7 +245,7 @@ final class SQLGroupedLinkCursor: FillingLinkCursor {
         (lease, entity) = (nil, name)
         canHaveLinks = snapshot.model.entities[description.source].includes(source.number)
         if canHaveLinks {
-            lease = try snapshot.lease(try snapshot.linkQuery(description, from: source), [], isRepeated: true)
+            lease = try snapshot.lease(try snapshot.linkQuery(description, from: source), values: [], isRepeated: true)
         }
     }
 }

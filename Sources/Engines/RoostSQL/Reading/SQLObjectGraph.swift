@@ -49,7 +49,7 @@ final class SQLObjectGraph: ObjectGraph {
             return statement
         }
         let lease = try snapshot.lease(
-            try snapshot.schema.linkQuery(relationship, from: nil), [], isRepeated: true)
+            try snapshot.schema.linkQuery(relationship, from: nil), values: [], isRepeated: true)
         leases[relationship.number] = lease
         return try self.statement(for: relationship)
     }

@@ -16,8 +16,9 @@ extension SQLSnapshot {
         let (plan, sql) = (schema.reading[entity.number], schema.reading.scanSQL(entity.number))
         // No key is below 1.
         let scan = SQLScan(restSQL: sql.rest, nextKeySQL: sql.nextKey, lastKey: max(0, id?.key ?? 0))
-        let lease = if let id { try lease(sql.rest, [.integer(id.key)]) } else { try lease(sql.all, []) }
-        return SQLRecordCursor(self, lease, plan: plan, scan: scan)
+        let lease =
+            if let id { try lease(sql.rest, values: [.integer(id.key)]) } else { try lease(sql.all, values: []) }
+        return SQLRecordCursor(self, lease: lease, plan: plan, scan: scan)
     }
 
     /// Reads the records with these IDs, in this order.
@@ -30,7 +31,7 @@ extension SQLSnapshot {
             _ = try lookup(id.entity)
             known = id.entity
         }
-        return SQLRecordLookup(self, ids)
+        return SQLRecordLookup(self, ids: ids)
     }
 
     /// Replaces the contents of `batch` with the record of an ID; returns false if it does not
@@ -69,7 +70,8 @@ extension SQLSnapshot {
         }
         let sql =
             "SELECT \(columns.list) FROM \(table.quotedName)\(condition) ORDER BY \(columns.source), \(columns.order), \(columns.target)"
-        return SQLLinkCursor(self, try lease(sql, values), relationship: relationship.number, isScan: true)
+        return SQLLinkCursor(
+            self, lease: try lease(sql, values: values), relationship: relationship.number, isScan: true)
     }
 
     /// Reads the links of the to-many `relationship` from one object, in its order or in key order.
@@ -79,9 +81,9 @@ extension SQLSnapshot {
         let source = try model.requireEntity(id.entity)
         let sql = try linkQuery(relationship, from: source)
         guard model.entities[relationship.source].includes(source.number) else {
-            return SQLLinkCursor(self, nil, relationship: relationship.number)
+            return SQLLinkCursor(self, lease: nil, relationship: relationship.number)
         }
-        return SQLLinkCursor(self, try lease(sql, [.integer(id.key)]), relationship: relationship.number)
+        return SQLLinkCursor(self, lease: try lease(sql, values: [.integer(id.key)]), relationship: relationship.number)
     }
 
     /// Reads the links of a to-many relationship from each of some objects, by one statement that
@@ -90,7 +92,7 @@ extension SQLSnapshot {
         of relationship: ManagedObjectModel.Relationship, from ids: [ObjectID]
     ) throws(StoreError) -> any LinkCursor {
         try requireOpen()
-        return SQLGroupedLinkCursor(self, relationship, ids)
+        return SQLGroupedLinkCursor(self, relationship: relationship, ids: ids)
     }
 }
 

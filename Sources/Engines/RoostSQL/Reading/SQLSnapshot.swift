@@ -63,17 +63,17 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     }
 
     /// Counts and digests, as the last commit recorded them.
-    package func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store) }
+    package func recordedTally() throws(StoreError) -> StoreTally? { try SQLTallies.read(try open(), store: store) }
 
     /// The user's metadata, as the last commit left them.
     package func userMetadata() throws(StoreError) -> [String: MetadataValue] {
-        try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema)
+        try SQLMetadata.userMetadata(try open(), storeName: store.database.name, schema: schema)
     }
 
     /// The highest key ever used or reserved in the hierarchy of `entity`; 0 if none was.
     package func lastKey(of entity: EntityName) throws(StoreError) -> Int64 {
         let connection = try open()
-        return try SQLStore.lastKey(try model.requireEntity(entity).root, connection, store)
+        return try SQLStore.lastKey(try model.requireEntity(entity).root, connection: connection, store: store)
     }
 
     /// The connection; throws code `closed` after the snapshot's or the store's end.
@@ -127,7 +127,7 @@ package final class SQLSnapshot: GroupedLinkSnapshot, GraphProvidingSnapshot {
     ///   - isRepeated: Whether it is run again and again, for few rows each time.
     /// - Returns: The statement.
     /// - Throws: Errors of the database.
-    func lease(_ sql: String, _ values: [SQLValue], isRepeated: Bool = false) throws(StoreError) -> SQLLease {
+    func lease(_ sql: String, values: [SQLValue], isRepeated: Bool = false) throws(StoreError) -> SQLLease {
         let connection = try open()
         let statement = isRepeated ? try connection.statement(sql) : try connection.rows(sql)
         let lease = SQLLease(statement)

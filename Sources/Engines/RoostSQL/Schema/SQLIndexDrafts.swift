@@ -52,7 +52,7 @@ struct SQLIndexDrafts {
 
     /// To-one relationships, each with the place in the ordered relationship back: what a to-many
     /// reads.
-    mutating func addReferences(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
+    mutating func addReferences(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for entity in model.entities {
             let table = tables[tableOfEntity[entity.number]]
             for field in entity.layout.fields where field.kind == .reference || field.kind == .polymorphicReference {
@@ -68,7 +68,7 @@ struct SQLIndexDrafts {
     }
 
     /// The fetch indexes of the model; elements that are spatial or expressions are left out.
-    mutating func addFetchIndexes(_ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]) {
+    mutating func addFetchIndexes(_ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]) {
         for index in model.fetchIndexes {
             let entity = model.entities[index.entity]
             let table = tables[tableOfEntity[entity.number]]

@@ -19,22 +19,24 @@ public enum SQLMetadata {
     package static func fill(
         _ schema: SQLSchema, uuid: StoreUUID, userMetadata: [String: MetadataValue], on connection: any SQLConnection
     ) throws(StoreError) {
-        try setVersion(of: schema, connection)
+        try setVersion(of: schema, connection: connection)
         if schema.hasHistory {
-            try setHistorySettings(try HistorySettings(after: .initial).bytes, connection, schema)
+            try setHistorySettings(try HistorySettings(after: .initial).bytes, connection: connection, schema: schema)
         }
-        try set("storeUUID", .text(uuid.description), connection, schema)
-        try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
-        try setUserMetadata(userMetadata, connection, schema)
-        try SQLTallies.setPlaces(of: schema, .initial, mark: SQLTallies.mark(of: uuid), on: connection)
+        try set("storeUUID", value: .text(uuid.description), connection: connection, schema: schema)
+        try set(
+            "model", value: .text(String(decoding: schema.model.document(), as: UTF8.self)), connection: connection,
+            schema: schema)
+        try setUserMetadata(userMetadata, connection: connection, schema: schema)
+        try SQLTallies.setPlaces(of: schema, generation: .initial, mark: SQLTallies.mark(of: uuid), on: connection)
         try insertRows(of: schema, on: connection)
     }
 
     /// Sets the version of the format, and the features that a program must know.
-    static func setVersion(of schema: SQLSchema, _ connection: any SQLConnection) throws(StoreError) {
-        try set("formatVersion", .integer(Int64(schema.formatVersion)), connection, schema)
+    static func setVersion(of schema: SQLSchema, connection: any SQLConnection) throws(StoreError) {
+        try set("formatVersion", value: .integer(Int64(schema.formatVersion)), connection: connection, schema: schema)
         if schema.hasHistory {
-            try set("features", .text("history"), connection, schema)
+            try set("features", value: .text("history"), connection: connection, schema: schema)
         } else {
             try connection.run("DELETE FROM _roost_metadata WHERE name = 'features'")
         }
@@ -45,9 +47,9 @@ public enum SQLMetadata {
     /// - Throws: `corrupted` if they have no row.
     static func lockUserMetadata(_ writer: SQLWriter, storeName: String) throws(StoreError) {
         guard writer.locks != nil else { return }
-        let sql = writer.locking("SELECT 1 FROM _roost_metadata WHERE name = '\(userRow)'", .change)
+        let sql = writer.locking("SELECT 1 FROM _roost_metadata WHERE name = '\(userRow)'", lock: .change)
         guard try writer.connection.integer(sql) != nil else {
-            throw damaged(storeName, "its metadata '\(userRow)' are missing")
+            throw damaged(storeName, reason: "its metadata '\(userRow)' are missing")
         }
     }
 
@@ -56,19 +58,22 @@ public enum SQLMetadata {
 
     /// The settings of the history, or nil.
     static func historySettings(
-        _ connection: any SQLConnection, storeName: String, _ schema: SQLSchema
+        _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [UInt8]? {
-        guard case .text(let text)? = try value("history", connection, storeName, schema.formatVersion) else {
+        guard
+            case .text(let text)? = try value(
+                "history", connection: connection, storeName: storeName, formatVersion: schema.formatVersion)
+        else {
             return nil
         }
         return Array(text.utf8)
     }
 
     static func setHistorySettings(
-        _ bytes: [UInt8]?, _ connection: any SQLConnection, _ schema: SQLSchema
+        _ bytes: [UInt8]?, connection: any SQLConnection, schema: SQLSchema
     ) throws(StoreError) {
         guard let bytes else { return try connection.run("DELETE FROM _roost_metadata WHERE name = 'history'") }
-        try set("history", .text(String(decoding: bytes, as: UTF8.self)), connection, schema)
+        try set("history", value: .text(String(decoding: bytes, as: UTF8.self)), connection: connection, schema: schema)
     }
 
     /// Makes the rows about a database those of an empty one with another schema; generation and
@@ -78,7 +83,9 @@ public enum SQLMetadata {
         try connection.run(
             "DELETE FROM _roost_tallies WHERE kind <> \(schema.dialect.parameter(1))",
             .text(SQLTallyKind.generation.rawValue))
-        try set("model", .text(String(decoding: schema.model.document(), as: UTF8.self)), connection, schema)
+        try set(
+            "model", value: .text(String(decoding: schema.model.document(), as: UTF8.self)), connection: connection,
+            schema: schema)
         try insertRows(of: schema, on: connection)
         // The numbers of entities and properties in the old history are those of the old model.
         let history = SQLHistory(connection: connection, schema: schema, storeName: "")
@@ -89,17 +96,19 @@ public enum SQLMetadata {
 
     /// The rows about entities, relationships and keys of an empty database.
     private static func insertRows(of schema: SQLSchema, on connection: any SQLConnection) throws(StoreError) {
-        let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, schema.dialect)))"
+        let entity = "INSERT INTO _roost_entities (number, name) VALUES (\(parameters(2, dialect: schema.dialect)))"
         for description in schema.model.entities {
             try connection.run(entity, .integer(Int64(description.number)), .text(description.name.text))
         }
         for entity in schema.model.entities {
-            try SQLTallies.insert(.entity, entity.number, of: schema, on: connection)
+            try SQLTallies.insert(.entity, number: entity.number, of: schema, on: connection)
         }
         for relationship in schema.model.linkRelationships {
-            try SQLTallies.insert(.relationship, relationship.number, of: schema, on: connection)
+            try SQLTallies.insert(.relationship, number: relationship.number, of: schema, on: connection)
         }
-        for root in schema.model.roots { try SQLStore.setLastKey(0, root, connection, schema) }
+        for root in schema.model.roots {
+            try SQLStore.setLastKey(0, root: root, connection: connection, schema: schema)
+        }
     }
 
     /// Reads the identity and the model in a database's metadata.
@@ -117,25 +126,31 @@ public enum SQLMetadata {
         // Databases without a header never had the older format, whose metadata have no checksums.
         let formatVersion = known ?? SQLSchema.formatVersion
         let version: Int64
-        switch try value("formatVersion", connection, storeName, formatVersion) {
+        switch try value("formatVersion", connection: connection, storeName: storeName, formatVersion: formatVersion) {
         case .integer(let number): version = number
         case .text(let text): version = Int64(text) ?? -1
         default: throw StoreError(.notAStore, "'\(storeName)' has no metadata of a Roost store.")
         }
         try SQLSchema.requireFormat(Int(clamping: version), of: storeName)
         guard Int(clamping: version) == formatVersion else {
-            throw damaged(storeName, "its metadata and its header name different versions of the format")
+            throw damaged(storeName, reason: "its metadata and its header name different versions of the format")
         }
         if formatVersion >= SQLSchema.featureVersion {
-            guard case .text(let features)? = try value("features", connection, storeName, formatVersion) else {
-                throw damaged(storeName, "the features that it requires are missing")
+            guard
+                case .text(let features)? = try value(
+                    "features", connection: connection, storeName: storeName, formatVersion: formatVersion)
+            else {
+                throw damaged(storeName, reason: "the features that it requires are missing")
             }
             try RequiredFeatures(features.utf8).require(in: storeName)
         }
-        guard case .text(let uuidText)? = try value("storeUUID", connection, storeName, formatVersion),
+        guard
+            case .text(let uuidText)? = try value(
+                "storeUUID", connection: connection, storeName: storeName, formatVersion: formatVersion),
             let uuid = StoreUUID(uuidText),
-            case .text(let document)? = try value("model", connection, storeName, formatVersion)
-        else { throw damaged(storeName, "the identity or the model in its metadata is missing") }
+            case .text(let document)? = try value(
+                "model", connection: connection, storeName: storeName, formatVersion: formatVersion)
+        else { throw damaged(storeName, reason: "the identity or the model in its metadata is missing") }
         do throws(StoreError) {
             return (uuid, try ManagedObjectModel(document: Array(document.utf8)))
         } catch {
@@ -159,30 +174,34 @@ public enum SQLMetadata {
         }
         let entities = schema.model.entities
         guard found.count == entities.count, entities.allSatisfy({ found[Int64($0.number)] == $0.name.text }) else {
-            throw damaged(storeName, "its model does not have the entities that it was made with")
+            throw damaged(storeName, reason: "its model does not have the entities that it was made with")
         }
     }
 
     /// The user's metadata.
     static func userMetadata(
-        _ connection: any SQLConnection, storeName: String, _ schema: SQLSchema
+        _ connection: any SQLConnection, storeName: String, schema: SQLSchema
     ) throws(StoreError) -> [String: MetadataValue] {
-        guard case .text(let text)? = try value(userRow, connection, storeName, schema.formatVersion) else {
-            throw damaged(storeName, "the user's metadata are missing")
+        guard
+            case .text(let text)? = try value(
+                userRow, connection: connection, storeName: storeName, formatVersion: schema.formatVersion)
+        else {
+            throw damaged(storeName, reason: "the user's metadata are missing")
         }
         return try MetadataDocument.decode(Array(text.utf8))
     }
 
     static func setUserMetadata(
-        _ metadata: [String: MetadataValue], _ connection: any SQLConnection, _ schema: SQLSchema
+        _ metadata: [String: MetadataValue], connection: any SQLConnection, schema: SQLSchema
     ) throws(StoreError) {
         try set(
-            userRow, .text(String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)), connection, schema)
+            userRow, value: .text(String(decoding: try MetadataDocument.encode(metadata), as: UTF8.self)),
+            connection: connection, schema: schema)
     }
 
     /// Writes one row, with its checksum where the format has one.
     private static func set(
-        _ name: String, _ value: SQLValue, _ connection: any SQLConnection, _ schema: SQLSchema
+        _ name: String, value: SQLValue, connection: any SQLConnection, schema: SQLSchema
     ) throws(StoreError) {
         let hasChecksum = schema.formatVersion >= 3
         let upsert = SQLUpsert(
@@ -190,22 +209,23 @@ public enum SQLMetadata {
             dialect: schema.dialect)
         var stored = value
         if schema.dialect.anyType == nil, case .integer(let number) = value { stored = .text(String(number)) }
-        try upsert.run([.text(name), stored] + (hasChecksum ? [.integer(checksum(name, value))] : []), on: connection)
+        try upsert.run(
+            [.text(name), stored] + (hasChecksum ? [.integer(checksum(name, value: value))] : []), on: connection)
     }
 
     /// The checksum of a row.
-    private static func checksum(_ name: String, _ value: SQLValue) -> Int64 {
+    private static func checksum(_ name: String, value: SQLValue) -> Int64 {
         let text =
             switch value {
             case .text(let text): text
             case .integer(let number): String(number)
             default: ""
             }
-        return SQLChecksum.row("metadata", name, text)
+        return SQLChecksum.row("metadata", name: name, value: text)
     }
 
     private static func value(
-        _ name: String, _ connection: any SQLConnection, _ storeName: String, _ formatVersion: Int
+        _ name: String, connection: any SQLConnection, storeName: String, formatVersion: Int
     ) throws(StoreError) -> SQLValue? {
         let hasChecksum = formatVersion >= 3
         // The name is one of the constants of this file.
@@ -213,18 +233,18 @@ public enum SQLMetadata {
         return try connection.withStatement(sql) { (statement) throws(StoreError) -> SQLValue? in
             guard try statement.step() else { return nil }
             let value = try statement.value(at: 0)
-            if hasChecksum, try statement.integer(at: 1) != checksum(name, value) {
-                throw damaged(storeName, "its metadata '\(name)' do not match their checksum")
+            if hasChecksum, try statement.integer(at: 1) != checksum(name, value: value) {
+                throw damaged(storeName, reason: "its metadata '\(name)' do not match their checksum")
             }
             return value
         }
     }
 
-    static func parameters(_ count: Int, _ dialect: any SQLDialect) -> String {
+    static func parameters(_ count: Int, dialect: any SQLDialect) -> String {
         (1...count).map { dialect.parameter($0) }.joined(separator: ", ")
     }
 
-    private static func damaged(_ storeName: String, _ reason: String) -> StoreError {
+    private static func damaged(_ storeName: String, reason: String) -> StoreError {
         StoreError(.corrupted, "'\(storeName)' is damaged: \(reason). Restore it from a backup.")
     }
 }

@@ -135,7 +135,8 @@ public final class SQLSchema: Sendable {
         var objectTables: [SQLTable] = []
         var tableOfEntity = [Int](repeating: 0, count: model.entities.count)
         for root in model.roots {
-            let table = try Self.objectTable(root: root, names: &names, model: model, dialect: dialect, checksum)
+            let table = try Self.objectTable(
+                root: root, names: &names, model: model, dialect: dialect, checksum: checksum)
             for number in model.entities[root].selfAndSubentities { tableOfEntity[number] = objectTables.count }
             objectTables.append(table)
             tables.append(
@@ -176,7 +177,7 @@ public final class SQLSchema: Sendable {
                     "SELECT _id FROM \(table.quotedName)\(rest) \(dialect.limit("1", offset: nil))"
                 ))
         }
-        constraints = Self.constraints(model, objectTables, tableOfEntity)
+        constraints = Self.constraints(model, tables: objectTables, tableOfEntity: tableOfEntity)
 
         var drafts = SQLIndexDrafts(names: names, dialect: dialect, tableCount: objectTables.count)
         for constraint in constraints {
@@ -185,8 +186,8 @@ public final class SQLSchema: Sendable {
                 columns: constraint.columns.map { SQLIndexColumn(quotedName: $0, isAscending: true) },
                 isUnique: true, scope: constraint.scope)
         }
-        drafts.addReferences(model, objectTables, tableOfEntity)
-        drafts.addFetchIndexes(model, objectTables, tableOfEntity)
+        drafts.addReferences(model, tables: objectTables, tableOfEntity: tableOfEntity)
+        drafts.addFetchIndexes(model, tables: objectTables, tableOfEntity: tableOfEntity)
         for case let table? in linkTables {
             drafts.addInverse(of: table)
         }
@@ -234,35 +235,37 @@ public final class SQLSchema: Sendable {
         _ dialect: any SQLDialect, formatVersion: Int = SQLSchema.formatVersion
     ) -> [Item] {
         let (integer, text, any) = (dialect.integerType, dialect.textType, dialect.anyType ?? dialect.textType)
-        func table(_ name: String, _ columns: [String], key: [String]) -> Item {
+        func table(_ name: String, columns: [String], key: [String]) -> Item {
             Item(name: name, table: name, sql: dialect.createTable(name, columns: columns, primaryKey: key))
         }
         let checksum = formatVersion >= 3 ? ["checksum \(integer) NOT NULL"] : []
         let hasPlaces = dialect is any SQLParallelDialect
         return [
-            table("_roost_metadata", ["name \(text) NOT NULL", "value \(any)"] + checksum, key: ["name"]),
-            table("_roost_entities", ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
+            table("_roost_metadata", columns: ["name \(text) NOT NULL", "value \(any)"] + checksum, key: ["name"]),
+            table(
+                "_roost_entities", columns: ["number \(integer) NOT NULL", "name \(text) NOT NULL"], key: ["number"]),
             table(
                 "_roost_tallies",
-                [
+                columns: [
                     "kind \(text) NOT NULL", "number \(integer) NOT NULL",
                 ] + (hasPlaces ? ["place \(integer) NOT NULL"] : []) + [
                     "count \(integer) NOT NULL", "sum \(integer) NOT NULL",
                 ],
                 key: SQLTallies.key(dialect)),
             table(
-                "_roost_keys", ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"] + checksum, key: ["entity"]),
+                "_roost_keys", columns: ["entity \(integer) NOT NULL", "last \(integer) NOT NULL"] + checksum,
+                key: ["entity"]),
         ]
     }
 
     private static func objectTable(
-        root: Int, names: inout SQLNames, model: ManagedObjectModel, dialect: any SQLDialect, _ checksum: SQLChecksum
+        root: Int, names: inout SQLNames, model: ManagedObjectModel, dialect: any SQLDialect, checksum: SQLChecksum
     ) throws(StoreError) -> SQLTable {
         let name = names.claim(model.entities[root].name.text)
         var columnNames = SQLNames(dialect: dialect, taken: ["_id", "_entity", "_version", "_checksum"])
         var columns: [SQLColumn] = []
         var fields = [[SQLFieldColumns]?](repeating: nil, count: model.entities.count)
-        func add(_ wanted: String, _ type: String, _ place: SQLColumn.Place) -> Int {
+        func add(_ wanted: String, type: String, place: SQLColumn.Place) -> Int {
             let name = columnNames.claim(wanted)
             let quoted = dialect.quote(name)
             columns.append(SQLColumn(name: name, quotedName: quoted, definition: "\(quoted) \(type)", place: place))
@@ -286,11 +289,11 @@ public final class SQLSchema: Sendable {
             }
             for field in own.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
                 let base = field.name.replacing("#order", with: "_order").replacing(".", with: "_")
-                let column = add(base, field.kind.columnType(dialect), field.kind.place)
+                let column = add(base, type: field.kind.columnType(dialect), place: field.kind.place)
                 let needsEntity = field.kind == .polymorphicReference || field.kind == .objectID
                 places[field.index] = SQLFieldColumns(
                     column: column,
-                    entityColumn: needsEntity ? add(base + "_entity", dialect.integerType, .number) : nil)
+                    entityColumn: needsEntity ? add(base + "_entity", type: dialect.integerType, place: .number) : nil)
             }
             fields[number] = places.compactMap { $0 }
             pending.append(
@@ -308,7 +311,7 @@ public final class SQLSchema: Sendable {
     }
 
     private static func constraints(
-        _ model: ManagedObjectModel, _ tables: [SQLTable], _ tableOfEntity: [Int]
+        _ model: ManagedObjectModel, tables: [SQLTable], tableOfEntity: [Int]
     ) -> [Constraint] {
         model.uniquenessConstraints.compactMap { constraint in
             let entity = model.entities[constraint.entity]

@@ -256,7 +256,7 @@ package final class SQLReadPlan: Sendable {
     /// The error for a row with a value that is larger than the connection reads; it names the
     /// object.
     @inline(never)
-    func tooLarge(key: Int64, _ error: StoreError) -> StoreError {
+    func tooLarge(key: Int64, error: StoreError) -> StoreError {
         let id = ObjectID(model.entities[entity].name, key: key)
         return error.withMessage(
             "\(id) has a value that is larger than the option maximumValueBytes allows; open the store with a larger one."
@@ -339,8 +339,8 @@ package final class SQLWritePlan: Sendable {
         target = "\(table) (\(names.joined(separator: ", ")))"
         rowsPerInsert = max(1, min(24, dialect.maximumParameterCount / names.count))
         existsSQL = "SELECT 1 FROM \(table) WHERE _id = \(dialect.parameter(1))"
-        insertOneSQL = Self.insertSQL(table, names, order, rows: 1, dialect)
-        insertManySQL = Self.insertSQL(table, names, order, rows: rowsPerInsert, dialect)
+        insertOneSQL = Self.insertSQL(table, columns: names, order: order, rows: 1, dialect: dialect)
+        insertManySQL = Self.insertSQL(table, columns: names, order: order, rows: rowsPerInsert, dialect: dialect)
         let settings = names.dropFirst().enumerated().map { "\($1) = \(dialect.parameter($0 + 2))" }
         updateSQL = "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE _id = \(dialect.parameter(1))"
     }
@@ -348,7 +348,7 @@ package final class SQLWritePlan: Sendable {
     /// Columns are in the order of the table: a database may copy every value of a row in another
     /// order.
     private static func insertSQL(
-        _ table: String, _ columns: [String], _ order: [Int], rows: Int, _ dialect: any SQLDialect
+        _ table: String, columns: [String], order: [Int], rows: Int, dialect: any SQLDialect
     ) -> String {
         let values = (0..<rows).map { row in
             "(" + order.map { dialect.parameter(row * columns.count + $0 + 1) }.joined(separator: ", ") + ")"

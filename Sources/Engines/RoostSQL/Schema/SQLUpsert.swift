@@ -20,7 +20,7 @@ struct SQLUpsert: Sendable {
         update =
             "UPDATE \(table) SET \(settings.joined(separator: ", ")) WHERE \(conditions.joined(separator: " AND "))"
         insert =
-            "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(SQLMetadata.parameters(all.count, dialect)))"
+            "INSERT INTO \(table) (\(all.joined(separator: ", "))) VALUES (\(SQLMetadata.parameters(all.count, dialect: dialect)))"
     }
 
     /// Writes a row; the values are those of the key, then the others.

@@ -58,17 +58,17 @@
             canExpand = problems.isEmpty
             var properties: [ModelPropertySyntax] = []
             for variable in syntax.variables {
-                if let property = ModelPropertySyntax(variable, &problems) { properties.append(property) }
+                if let property = ModelPropertySyntax(variable, problems: &problems) { properties.append(property) }
             }
             self.properties = properties
             for attribute in syntax.head.attributes where ["Unique", "Index"].contains(attribute.name) {
-                let group = group(of: attribute, &problems)
+                let group = group(of: attribute, problems: &problems)
                 if attribute.name == "Unique" { uniqueGroups.append(group) } else { indexes.append(group) }
             }
             self.problems = problems
         }
 
-        private func group(of attribute: AttributeSyntax, _ problems: inout [Problem]) -> Group {
+        private func group(of attribute: AttributeSyntax, problems: inout [Problem]) -> Group {
             var names: [String] = []
             for argument in attribute.arguments where argument.label == nil {
                 guard let name = StringLiteral.value(of: argument.value.text) else {

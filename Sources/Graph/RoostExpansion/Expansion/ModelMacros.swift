@@ -70,7 +70,7 @@
                 let variable = DeclarationReader.variable(expansion.declaration)
             else { return "" }
             var problems: [ModelClassSyntax.Problem] = []
-            guard let property = ModelPropertySyntax(variable, &problems) else { return "" }
+            guard let property = ModelPropertySyntax(variable, problems: &problems) else { return "" }
             guard let owner = attribute.argument("after")?.text else {
                 return PropertyAccessors(property, slot: slot).code
             }
@@ -83,11 +83,11 @@
         /// A problem of an attribute of a property: the type around it is not a model class.
         private func memberProblem(_ expansion: PluginRequest.Expansion) -> MacroResult {
             guard let text = expansion.context.first else {
-                return misplaced(expansion, "a property of a @Model class")
+                return misplaced(expansion, place: "a property of a @Model class")
             }
             let type = DeclarationReader.type(SourceText(text: text))
             guard type.head.attribute("Model") == nil else { return MacroResult() }
-            return misplaced(expansion, "a property of a @Model class")
+            return misplaced(expansion, place: "a property of a @Model class")
         }
 
         /// A problem of an attribute of a property or a class.
@@ -96,10 +96,10 @@
             guard DeclarationReader.type(expansion.declaration).head.attribute("Model") == nil else {
                 return MacroResult()
             }
-            return misplaced(expansion, "a @Model class and its properties")
+            return misplaced(expansion, place: "a @Model class and its properties")
         }
 
-        private func misplaced(_ expansion: PluginRequest.Expansion, _ place: String) -> MacroResult {
+        private func misplaced(_ expansion: PluginRequest.Expansion, place: String) -> MacroResult {
             let attribute = DeclarationReader.attribute(expansion.attribute)
             return MacroResult(diagnostics: [
                 MacroDiagnostic(

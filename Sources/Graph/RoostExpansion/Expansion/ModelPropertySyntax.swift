@@ -1,8 +1,6 @@
 #if Macros
     /// A property of a `@Model` class, checked.
     struct ModelPropertySyntax {
-        private typealias Problem = ModelClassSyntax.Problem
-
         /// The name without backticks.
         let name: String
         /// The name as the source has it.
@@ -36,12 +34,10 @@
         private static let changingValues = ["Date()", "Date.now", ".now", "UUID()", ".random("]
 
         /// Reads a variable; nil if it is not a property of the model, or if it has a problem.
-        init?(_ variable: VariableSyntax, _ problems: inout [ModelClassSyntax.Problem]) {
+        init?(_ variable: VariableSyntax, problems: inout [ModelClassSyntax.Problem]) {
             let head = variable.head
-            let count = problems.count
-            func report(_ message: String, at byteOffset: Int) {
-                problems.append(Problem(message: message, byteOffset: byteOffset))
-            }
+            var report = Report(variable)
+            defer { problems += report.problems }
             name = ModelClassSyntax.unquoted(variable.name.text)
             quotedName = variable.name.text
             byteOffset = variable.name.byteOffset
@@ -62,22 +58,21 @@
                 || (variable.isConstant && variable.initialValue != nil)
             if isLeftAlone {
                 if let modelAttribute {
-                    report(
+                    report.add(
                         "'@\(modelAttribute.name)' is for stored properties of the model; '\(name)' is none.",
                         at: modelAttribute.byteOffset)
                 }
                 return nil
             }
-            let place = variable.name.byteOffset
             if variable.isPattern {
-                report("Declare each property of a @Model class with a 'var' of its own.", at: place)
+                report.add("Declare each property of a @Model class with a 'var' of its own.")
                 return nil
             }
             guard
                 let type = variable.type.map({ PropertyType($0.text) })
                     ?? variable.initialValue.flatMap({ PropertyType(ofLiteral: $0.text) })
             else {
-                report("Write the type of '\(name)': the macro sees no more than the text.", at: place)
+                report.add("Write the type of '\(name)': the macro sees no more than the text.")
                 return nil
             }
             self.type = type
@@ -86,57 +81,75 @@
                 if let modelAttribute = head.attributes.first(where: {
                     ["Attribute", "Relationship", "Unique", "Index"].contains($0.name)
                 }) {
-                    report(
+                    report.add(
                         "'@\(modelAttribute.name)' does not fit '@Transient': '\(name)' is not in the model.",
                         at: modelAttribute.byteOffset)
                 }
                 return nil
             }
+            Self.checkDeclaration(type, name: name, report: &report)
+            inverse = Self.inverse(of: relationship, report: &report)
+            isRelationship = relationship != nil
+            Self.checkType(type, name: name, report: &report)
+            Self.checkInitialValue(&report)
+            guard report.problems.isEmpty else { return nil }
+        }
+
+        /// Collects the problems of one variable.
+        private struct Report {
+            let variable: VariableSyntax
+            private(set) var problems: [ModelClassSyntax.Problem] = []
+
+            init(_ variable: VariableSyntax) { self.variable = variable }
+
+            /// Adds a problem at an offset in the file (default: the name of the variable).
+            mutating func add(_ message: String, at byteOffset: Int? = nil) {
+                problems.append(
+                    ModelClassSyntax.Problem(message: message, byteOffset: byteOffset ?? variable.name.byteOffset))
+            }
+        }
+
+        /// Checks the declaration apart from the attributes.
+        private static func checkDeclaration(_ type: PropertyType, name: String, report: inout Report) {
+            let variable = report.variable
             if variable.isConditional {
-                report(
-                    "'\(name)' is between #if and #endif, where macros do not see which part counts. Move it out.",
-                    at: place)
+                report.add(
+                    "'\(name)' is between #if and #endif, where macros do not see which part counts. Move it out.")
             }
             if variable.isConstant {
-                report(
-                    "A property of a @Model class is a 'var'. A constant with an initial value is left alone.",
-                    at: place)
+                report.add(
+                    "A property of a @Model class is a 'var'. A constant with an initial value is left alone.")
             }
             if variable.accessors == .observers {
-                report(
-                    "'\(name)' has observers, which would not be called. Override a hook such as willSave(), or add '@Transient' to a property that no store keeps.",
-                    at: place)
+                report.add(
+                    "'\(name)' has observers, which would not be called. Override a hook such as willSave(), or add '@Transient' to a property that no store keeps."
+                )
             }
-            if let modifier = head.modifiers.first(where: { ["weak", "unowned"].contains($0) }) {
-                report(
-                    "A property of a @Model class cannot be '\(modifier)'. The context keeps objects as long as they have changes.",
-                    at: place)
+            if let modifier = variable.head.modifiers.first(where: { ["weak", "unowned"].contains($0) }) {
+                report.add(
+                    "A property of a @Model class cannot be '\(modifier)'. The context keeps objects as long as they have changes."
+                )
             }
-            if type.isImplicitlyUnwrapped {
-                report("Write '?' instead of '!'.", at: variable.type?.byteOffset ?? place)
+            if type.isImplicitlyUnwrapped { report.add("Write '?' instead of '!'.", at: variable.type?.byteOffset) }
+            if reservedNames.contains(name) {
+                report.add(
+                    "'\(name)' is the name of a member of ManagedObject. Rename the property, and set its renamingIdentifier to \"\(name)\" if stores have it."
+                )
             }
-            if Self.reservedNames.contains(name) {
-                report(
-                    "'\(name)' is the name of a member of ManagedObject. Rename the property, and set its renamingIdentifier to \"\(name)\" if stores have it.",
-                    at: place)
-            }
-            inverse = Self.inverse(of: relationship, &problems)
-            isRelationship = relationship != nil
-            Self.check(type, name, variable, &problems)
-            if let value = variable.initialValue,
-                let found = Self.changingValues.first(where: { value.text.contains($0) })
-            {
-                report(
-                    "The initial value is the default of the model, the same for all objects. Set a value with '\(found)' in awakeFromInsert().",
-                    at: value.byteOffset)
-            }
-            guard problems.count == count else { return nil }
+        }
+
+        /// Refuses initial values that differ from object to object.
+        private static func checkInitialValue(_ report: inout Report) {
+            guard let value = report.variable.initialValue,
+                let found = changingValues.first(where: { value.text.contains($0) })
+            else { return }
+            report.add(
+                "The initial value is the default of the model, the same for all objects. Set a value with '\(found)' in awakeFromInsert().",
+                at: value.byteOffset)
         }
 
         /// The last name of the key path or the string after `inverse:`.
-        private static func inverse(
-            of attribute: AttributeSyntax?, _ problems: inout [ModelClassSyntax.Problem]
-        ) -> String? {
+        private static func inverse(of attribute: AttributeSyntax?, report: inout Report) -> String? {
             guard let value = attribute?.argument("inverse"), value.text != "nil" else { return nil }
             if let name = StringLiteral.value(of: value.text) { return name }
             // \Artist.albums, or \Music.Artist.albums: the last part is the property.
@@ -146,92 +159,115 @@
             {
                 return ModelClassSyntax.unquoted(String(last))
             }
-            problems.append(
-                Problem(
-                    message: "Write the inverse as a key path to a property (\\Artist.albums) or as a string literal.",
-                    byteOffset: value.byteOffset))
+            report.add(
+                "Write the inverse as a key path to a property (\\Artist.albums) or as a string literal.",
+                at: value.byteOffset)
             return nil
         }
 
         /// Checks that the type fits the attributes and the initial value.
-        private static func check(
-            _ type: PropertyType, _ name: String, _ variable: VariableSyntax,
-            _ problems: inout [ModelClassSyntax.Problem]
-        ) {
-            let (head, value) = (variable.head, variable.initialValue)
-            func report(_ message: String, at byteOffset: Int?) {
-                problems.append(Problem(message: message, byteOffset: byteOffset ?? variable.name.byteOffset))
-            }
+        private static func checkType(_ type: PropertyType, name: String, report: inout Report) {
+            let head = report.variable.head
             let (attribute, relationship) = (head.attribute("Attribute"), head.attribute("Relationship"))
             if let attribute, let relationship {
-                report(
+                report.add(
                     "'\(name)' is either an attribute or a relationship.",
                     at: max(attribute.byteOffset, relationship.byteOffset))
             }
-            if relationship != nil, type.kind == .other, head.attribute("Transient") != nil {
-                report("A relationship cannot be transient.", at: head.attribute("Transient")?.byteOffset)
+            if relationship != nil, type.kind == .other, let transient = head.attribute("Transient") {
+                report.add("A relationship cannot be transient.", at: transient.byteOffset)
             }
-            let typeOffset = variable.type?.byteOffset
             switch type.kind {
-            case .toMany:
-                if let attribute {
-                    report("'\(name)' is a relationship. Use '@Relationship'.", at: attribute.byteOffset)
-                }
-                if type.isOptional {
-                    report("A to-many relationship is empty, never nil. Remove the '?'.", at: typeOffset)
-                }
-                if let value, value.text.filter({ !$0.isWhitespace }) != "[]" {
-                    report("A to-many relationship begins empty. Remove the initial value.", at: value.byteOffset)
-                }
-                for name in ["Unique", "Index", "Transient"] {
-                    if let found = head.attribute(name) {
-                        report("'@\(name)' does not fit a to-many relationship.", at: found.byteOffset)
-                    }
-                }
-            case .other:
-                if relationship != nil {
-                    if !type.isOptional {
-                        report(
-                            "A to-one relationship is optional in Swift. Write '\(type.text)?', and 'isOptional: false' in '@Relationship' if it is mandatory.",
-                            at: typeOffset)
-                    } else if let value, value.text != "nil" {
-                        report("A relationship has no initial value.", at: value.byteOffset)
-                    }
-                } else if !type.isOptional, value == nil {
-                    report("'\(name)' needs an initial value, or an optional type: '\(type.text)?'.", at: typeOffset)
-                }
-            case .scalar, .objectID, .composite:
-                if let relationship {
-                    report("'\(name)' has the type of an attribute. Use '@Attribute'.", at: relationship.byteOffset)
-                }
-                if type.kind == .composite || type.kind == .objectID {
-                    if !type.isOptional {
-                        report("A property of this type is optional. Write '\(type.text)?'.", at: typeOffset)
-                    }
-                    if let value, value.text != "nil" {
-                        report("A property of this type has no initial value.", at: value.byteOffset)
-                    }
-                }
-                if type.kind == .composite, attribute?.argument("elements") == nil {
-                    report("A composite attribute needs '@Attribute(elements: [...])'.", at: typeOffset)
-                }
+            case .toMany: checkToMany(type, name: name, report: &report)
+            case .other: checkToOneOrValue(type, name: name, report: &report)
+            case .scalar, .objectID, .composite: checkAttribute(type, name: name, report: &report)
             }
-            if head.attribute("Transient") != nil, case .scalar = type.kind, !type.isOptional, value == nil {
-                report("'\(name)' needs an initial value, or an optional type: '\(type.text)?'.", at: typeOffset)
+            if head.attribute("Transient") != nil, case .scalar = type.kind, !type.isOptional,
+                report.variable.initialValue == nil
+            {
+                addMissingValue(type, name: name, report: &report)
             }
             if let derivation = attribute?.argument("derivation") {
-                if !type.isOptional {
-                    report("A derived attribute is nil until the first save. Make its type optional.", at: typeOffset)
-                }
-                if let value { report("A derived attribute has no initial value.", at: value.byteOffset) }
-                if head.attribute("Transient") != nil {
-                    report("A derived attribute is stored, so it cannot be transient.", at: derivation.byteOffset)
-                }
-                if case .scalar = type.kind {
-                } else {
-                    report("A derived attribute has a simple type such as Int64 or String.", at: typeOffset)
+                checkDerived(type, derivation: derivation.byteOffset, report: &report)
+            }
+        }
+
+        private static func checkToMany(_ type: PropertyType, name: String, report: inout Report) {
+            let variable = report.variable
+            if let attribute = variable.head.attribute("Attribute") {
+                report.add("'\(name)' is a relationship. Use '@Relationship'.", at: attribute.byteOffset)
+            }
+            if type.isOptional {
+                report.add(
+                    "A to-many relationship is empty, never nil. Remove the '?'.", at: variable.type?.byteOffset)
+            }
+            if let value = variable.initialValue, value.text.filter({ !$0.isWhitespace }) != "[]" {
+                report.add("A to-many relationship begins empty. Remove the initial value.", at: value.byteOffset)
+            }
+            for name in ["Unique", "Index", "Transient"] {
+                if let found = variable.head.attribute(name) {
+                    report.add("'@\(name)' does not fit a to-many relationship.", at: found.byteOffset)
                 }
             }
+        }
+
+        /// Checks a property whose type is a class or a value, which only the compiler knows.
+        private static func checkToOneOrValue(_ type: PropertyType, name: String, report: inout Report) {
+            let variable = report.variable
+            if variable.head.attribute("Relationship") != nil {
+                if !type.isOptional {
+                    report.add(
+                        "A to-one relationship is optional in Swift. Write '\(type.text)?', and 'isOptional: false' in '@Relationship' if it is mandatory.",
+                        at: variable.type?.byteOffset)
+                } else if let value = variable.initialValue, value.text != "nil" {
+                    report.add("A relationship has no initial value.", at: value.byteOffset)
+                }
+            } else if !type.isOptional, variable.initialValue == nil {
+                addMissingValue(type, name: name, report: &report)
+            }
+        }
+
+        private static func checkAttribute(_ type: PropertyType, name: String, report: inout Report) {
+            let variable = report.variable
+            let typeOffset = variable.type?.byteOffset
+            if let relationship = variable.head.attribute("Relationship") {
+                report.add("'\(name)' has the type of an attribute. Use '@Attribute'.", at: relationship.byteOffset)
+            }
+            if type.kind == .composite || type.kind == .objectID {
+                if !type.isOptional {
+                    report.add("A property of this type is optional. Write '\(type.text)?'.", at: typeOffset)
+                }
+                if let value = variable.initialValue, value.text != "nil" {
+                    report.add("A property of this type has no initial value.", at: value.byteOffset)
+                }
+            }
+            if type.kind == .composite, variable.head.attribute("Attribute")?.argument("elements") == nil {
+                report.add("A composite attribute needs '@Attribute(elements: [...])'.", at: typeOffset)
+            }
+        }
+
+        private static func checkDerived(_ type: PropertyType, derivation byteOffset: Int, report: inout Report) {
+            let variable = report.variable
+            let typeOffset = variable.type?.byteOffset
+            if !type.isOptional {
+                report.add("A derived attribute is nil until the first save. Make its type optional.", at: typeOffset)
+            }
+            if let value = variable.initialValue {
+                report.add("A derived attribute has no initial value.", at: value.byteOffset)
+            }
+            if variable.head.attribute("Transient") != nil {
+                report.add("A derived attribute is stored, so it cannot be transient.", at: byteOffset)
+            }
+            if case .scalar = type.kind {
+            } else {
+                report.add("A derived attribute has a simple type such as Int64 or String.", at: typeOffset)
+            }
+        }
+
+        private static func addMissingValue(_ type: PropertyType, name: String, report: inout Report) {
+            report.add(
+                "'\(name)' needs an initial value, or an optional type: '\(type.text)?'.",
+                at: report.variable.type?.byteOffset)
         }
     }
 #endif

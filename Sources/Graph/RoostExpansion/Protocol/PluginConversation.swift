@@ -38,7 +38,7 @@
                 let capability = Self.object([
                     ("protocolVersion", .number("\(Self.version)")), ("features", .array([])),
                 ])
-                return Self.node("getCapabilityResult", [("capability", capability.content)])
+                return Self.node("getCapabilityResult", members: [("capability", capability.content)])
             case .expansion(let expansion):
                 guard let compilerVersion, compilerVersion >= Self.version else {
                     return Self.node(refusal(of: expansion))
@@ -71,7 +71,7 @@
             JSONNode(.object(members.map { JSONMember($0.0, $0.1) }))
         }
 
-        private static func node(_ name: String, _ members: [(String, JSONNode.Content)]) -> JSONNode {
+        private static func node(_ name: String, members: [(String, JSONNode.Content)]) -> JSONNode {
             object([(name, object(members).content)])
         }
 
@@ -89,7 +89,8 @@
                 ])
             }
             return node(
-                "expandMacroResult", [("expandedSource", .string(result.source)), ("diagnostics", .array(diagnostics))])
+                "expandMacroResult",
+                members: [("expandedSource", .string(result.source)), ("diagnostics", .array(diagnostics))])
         }
     }
 #endif

@@ -6,7 +6,7 @@ struct WeakCore {
 }
 
 extension GraphCore {
-    /// Finds and reads the objects that a child changed, so that taking the changes over needs no more.
+    /// Finds and reads the objects that a child changed, before any change is taken over.
     ///
     /// - Parameter child: The inside of the child.
     /// - Returns: The objects of this context by those of the child; without new ones.
@@ -16,7 +16,7 @@ extension GraphCore {
         var present: [ManagedObject: ManagedObject] = [:]
         var missing: [ObjectID] = []
         for object in child.changed where !object.flags.contains(.inserted) && !object.flags.contains(.inaccessible) {
-            let own = self.object(Int(object.entityNumber), object.key)
+            let own = self.object(Int(object.entityNumber), key: object.key)
             _ = own.firedRow
             try throwLatched()
             let isHere = own.flags.isDisjoint(with: [.deleted, .inaccessible])
@@ -40,7 +40,7 @@ extension GraphCore {
     ///   - child: The inside of the child.
     ///   - present: The result of ``prepareTaking(_:)``.
     /// - Throws: What reading throws. Some changes were taken over then.
-    func take(_ child: GraphCore, _ present: [ManagedObject: ManagedObject]) throws(StoreError) {
+    func take(_ child: GraphCore, present: [ManagedObject: ManagedObject]) throws(StoreError) {
         let objects = child.changed.filter { !$0.flags.contains(.inaccessible) }
         var own = present
         for object in objects where object.flags.contains(.inserted) && !object.flags.contains(.deleted) {
@@ -50,21 +50,21 @@ extension GraphCore {
             if let here = own[object] { joinOwners(here) }
         }
         for object in objects where object.flags.isDisjoint(with: [.inserted, .deleted]) {
-            if let here = present[object], !isPlanted(.losesChildChanges) { try takeValues(object, here) }
+            if let here = present[object], !isPlanted(.losesChildChanges) { try takeValues(object, here: here) }
         }
         for object in objects where !object.flags.contains(.deleted) {
             guard let here = own[object], let extra = object.extra else { continue }
-            try takeLinks(extra, here)
+            try takeLinks(extra, here: here)
             for (name, value) in extra.transients where here.extra?.transients[name] != value {
                 noteTransient(name, of: here)
                 note(here)
                 here.requireExtra().transients[name] = value
-                observation?.note(here, .transient(name))
+                observation?.note(here, property: .transient(name))
             }
         }
         for object in objects where !object.flags.contains(.deleted) {
             guard let here = own[object], let extra = object.extra else { continue }
-            try takeOrders(extra, here, object, child)
+            try takeOrders(extra, here: here, object: object, child: child)
         }
         for object in objects where object.flags.contains(.deleted) {
             if let here = present[object], !isPlanted(.keepsChildDeletes) { markDeleted(here) }
@@ -75,7 +75,7 @@ extension GraphCore {
     private func takeInsertion(_ object: ManagedObject) -> ManagedObject? {
         guard let row = object.row else { return nil }
         let bytes = UnsafeRawBufferPointer(start: row, count: Int(object.byteCount))
-        let known = registered(object.root, object.key)
+        let known = registered(object.root, key: object.key)
         // A fault does not know yet whether it exists.
         if let known { _ = known.firedRow }
         if let here = known, here.flags.isDisjoint(with: [.orphan, .inaccessible]) {
@@ -84,15 +84,15 @@ extension GraphCore {
                 undoRecord?.note(.deleted, of: here)
                 note(here)
                 here.flags.subtract([.deleted, .propagated])
-                observation?.note(here, .deletion)
+                observation?.note(here, property: .deletion)
                 undeleted.removeAll { $0 === here }
             }
             setPrivateRow(of: here, to: bytes)
             return here
         }
         if let known { leave(known) }
-        let here = makeObject(Int(object.entityNumber), object.root, object.key)
-        let copy = privateRows.copy(row, bytes.count)
+        let here = makeObject(Int(object.entityNumber), root: object.root, key: object.key)
+        let copy = privateRows.copy(row, byteCount: bytes.count)
         PrivateRow.setCommitted(nil, of: copy)
         here.row = UnsafeRawPointer(copy)
         here.byteCount = object.byteCount
@@ -104,31 +104,32 @@ extension GraphCore {
         return here
     }
 
-    /// Adds an object to the lists that follow from its references, and ends references to what was
-    /// deleted here.
+    /// Adds an object to the lists that follow from its references.
+    ///
+    /// Makes references to objects that were deleted here null.
     private func joinOwners(_ object: ManagedObject) {
         guard let row = object.row else { return }
         for field in object.info.referenceFields {
-            guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field)
+            guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field: field)
             else { continue }
-            if isGone(entity, key) {
-                setReference(of: object, relationship, to: nil)
+            if isGone(entity, key: key) {
+                setReference(of: object, relationship: relationship, to: nil)
                 continue
             }
             guard let number = model.relationships[relationship].inverse, model.relationships[number].isToMany
             else { continue }
-            addMember(object.key, to: self.object(entity, key), model.relationships[number])
+            addMember(object.key, to: self.object(entity, key: key), relationship: model.relationships[number])
         }
     }
 
     /// Whether an object is deleted here.
-    private func isGone(_ entity: Int, _ key: Int64) -> Bool {
-        guard let object = registered(table.root(entity), key) else { return false }
+    private func isGone(_ entity: Int, key: Int64) -> Bool {
+        guard let object = registered(table.root(entity), key: key) else { return false }
         return !object.flags.isDisjoint(with: [.deleted, .inaccessible])
     }
 
     /// Takes over the values that a child changed.
-    private func takeValues(_ object: ManagedObject, _ here: ManagedObject) throws(StoreError) {
+    private func takeValues(_ object: ManagedObject, here: ManagedObject) throws(StoreError) {
         guard object.state.contains(.privateRow), let row = object.row, let committed = PrivateRow.committed(row)
         else { return }
         func reader(_ row: UnsafeRawPointer) -> RecordReader {
@@ -146,39 +147,40 @@ extension GraphCore {
                 try here.set(value, for: field)
                 continue
             }
-            let reference = RowAccess.reference(row, field).flatMap { isGone($0.entity, $0.key) ? nil : $0 }
-            let destination = reference.map { self.object($0.entity, $0.key) }
-            setDestination(of: here, relationship, to: destination)
+            let reference = RowAccess.reference(row, field: field).flatMap { isGone($0.entity, key: $0.key) ? nil : $0 }
+            let destination = reference.map { self.object($0.entity, key: $0.key) }
+            setDestination(of: here, relationship: relationship, to: destination)
         }
     }
 
-    /// Takes over the members that a child added or removed, of relationships that are kept as links.
-    private func takeLinks(_ extra: Extra, _ here: ManagedObject) throws(StoreError) {
+    /// Takes over the members that a child added or removed, of relationships that are kept as
+    /// links.
+    private func takeLinks(_ extra: Extra, here: ManagedObject) throws(StoreError) {
         for (number, state) in extra.members where state.hasDifferences {
             let relationship = model.relationships[number]
             guard case .links = relationship.storage else { continue }
             let removed = try objects(Array(state.removed), destination: relationship.destination)
             for member in removed
             where here.extra?.members.first(where: { $0.relationship == number })?.state.knows(member.key) ?? true {
-                remove(member, from: here, number)
+                remove(member, from: here, relationship: number)
             }
             let added = try objects(state.added.sorted(), destination: relationship.destination)
             for member in added where member.flags.isDisjoint(with: [.deleted, .inaccessible]) {
-                add(member, to: here, number)
+                add(member, to: here, relationship: number)
             }
         }
     }
 
     /// Takes over the order of lists that a child reordered.
     private func takeOrders(
-        _ extra: Extra, _ here: ManagedObject, _ object: ManagedObject, _ child: GraphCore
+        _ extra: Extra, here: ManagedObject, object: ManagedObject, child: GraphCore
     ) throws(StoreError) {
         for (number, state) in extra.members where state.isReordered && model.relationships[number].isOrdered {
-            let keys = try child.memberKeys(of: object, number)
-            _ = try memberKeys(of: here, number)
+            let keys = try child.memberKeys(of: object, relationship: number)
+            _ = try memberKeys(of: here, relationship: number)
             let recordNumber = undoRecord?.number ?? 0
-            change(here, number) { state in
-                noteOrder(of: here, number, state)
+            change(here, relationship: number) { state in
+                noteOrder(of: here, relationship: number, state: state)
                 state.recordWithOrder = recordNumber
                 state.arrange(Members.Order(current: keys, appended: keys))
             }
@@ -192,7 +194,7 @@ extension GraphCore {
         commitCount += 1
         let objects = changed
         for object in objects where !object.flags.contains(.deleted) && !object.flags.contains(.orphan) {
-            if let own = parent?.core.registered(object.root, object.key), let row = own.row {
+            if let own = parent?.core.registered(object.root, key: object.key), let row = own.row {
                 let bytes = UnsafeRawBufferPointer(start: row, count: Int(own.byteCount))
                 setCommittedRow(of: object, to: bytes)
             }
@@ -205,7 +207,8 @@ extension GraphCore {
                 extra.members[index].state.forgetBase()
             }
         }
-        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        // Deallocating an object can run code of the program. So the lists are replaced first and
+        // released at the end.
         let former = touched
         if let results { former.forEachUncounted { results.note($0) } }
         (changed, touched) = ([], [])

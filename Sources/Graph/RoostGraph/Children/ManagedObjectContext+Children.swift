@@ -4,8 +4,8 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns a context whose saves change only this one: a scratch pad.
     ///
-    /// The child shows what this context shows, unsaved changes included, and its own changes on top.
-    /// Its objects are other instances with the same IDs. Without a save nothing of it remains.
+    /// The child shows what this context shows, unsaved changes included, and its own changes on
+    /// top. Its objects are other instances with the same IDs. Without a save its changes are lost.
     ///
     /// ```swift
     /// let pad = context.makeChild("Edit album")
@@ -32,7 +32,7 @@ extension ManagedObjectContext {
     /// The context to which a save goes; nil for a context that saves to stores.
     public var parent: ManagedObjectContext? { core.parent }
 
-    /// Lets a child show what the parent changes, or not any more.
+    /// Starts or stops merging the changes of the parent, as ``mergesChangesAutomatically`` says.
     func followParent() {
         guard let parent else { return }
         parentToken = nil
@@ -68,7 +68,7 @@ extension ManagedObjectContext {
         // What the parent changed before is a step of its own.
         parent.processPendingChanges()
         let present = try parent.core.prepareTaking(core)
-        try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present) }
+        try parent.undoingErrors(name) { () throws(StoreError) in try parent.core.take(core, present: present) }
         let changed = core.changed
         core.finishSaveToParent()
         for object in changed where !object.flags.contains(.orphan) { object.didSave() }
@@ -81,8 +81,9 @@ extension ManagedObjectContext {
         if isPlanted(.childSavesThrough) { try parent.save() }
     }
 
-    /// Runs `body` as one event, and takes it back if it throws or an error of a getter waits
-    /// afterwards.
+    /// Runs `body` as one event, and takes its changes back after an error.
+    ///
+    /// An error is one that `body` throws, or one of a getter that waits afterwards.
     private func undoingErrors(_ name: String?, _ body: () throws(StoreError) -> Void) throws(StoreError) {
         let former = undo
         let stack = former ?? UndoStack()

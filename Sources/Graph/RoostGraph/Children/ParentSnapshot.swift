@@ -2,18 +2,17 @@ internal import RoostCore
 internal import RoostQuery
 internal import RoostStores
 
-/// The state that a context shows, as its children read it: that of the stores with all unsaved
-/// changes.
+/// The state that a context shows, with all unsaved changes, as a snapshot for its children.
 ///
-/// It is for one event of a child. What the parent changes later can show in it; the parent then
-/// ends the reads of its children.
+/// It is valid for one event of a child. Later changes of the parent can appear in it; they end the
+/// reads of the children.
 final class ParentSnapshot: GraphProvidingSnapshot {
     private let parent: ManagedObjectContext
     /// The reads of the parent, which keep the snapshots of the stores open.
     private let reader: EventReader
     private let store: Int
 
-    init(_ parent: ManagedObjectContext, _ reader: EventReader, store: Int) {
+    init(_ parent: ManagedObjectContext, reader: EventReader, store: Int) {
         (self.parent, self.reader, self.store) = (parent, reader, store)
     }
 
@@ -37,7 +36,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
     }
 
     func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
-        ParentRecords(ids, parent.core.model, makeObjectGraph())
+        ParentRecords(ids, model: parent.core.model, graph: makeObjectGraph())
     }
 
     /// The links of all objects are not listed: a context reads members object by object.
@@ -61,7 +60,7 @@ final class ParentSnapshot: GraphProvidingSnapshot {
 
     func count(_ request: FetchRequest) throws(StoreError) -> Int { try parent.combinedCount(request) }
 
-    func makeObjectGraph() -> any ObjectGraph { ParentGraph(parent, reader) }
+    func makeObjectGraph() -> any ObjectGraph { ParentGraph(parent, reader: reader) }
 
     /// Does nothing: the parent closes its snapshots.
     func close() {}
@@ -72,7 +71,7 @@ private final class ParentGraph: ObjectGraph {
     private let parent: ManagedObjectContext
     private let reader: EventReader
 
-    init(_ parent: ManagedObjectContext, _ reader: EventReader) { (self.parent, self.reader) = (parent, reader) }
+    init(_ parent: ManagedObjectContext, reader: EventReader) { (self.parent, self.reader) = (parent, reader) }
 
     func read(_ keys: [Int64], inHierarchyOf root: Int, into batch: inout RecordBatch) throws(StoreError) {
         let core = parent.core
@@ -86,7 +85,7 @@ private final class ParentGraph: ObjectGraph {
             unknown.removeAll()
         }
         for key in keys {
-            guard let object = core.registered(root, key), let row = object.row else {
+            guard let object = core.registered(root, key: key), let row = object.row else {
                 // Only the parents know temporary keys.
                 if key > 0 || parent.parent != nil { unknown.append(key) }
                 continue
@@ -105,7 +104,7 @@ private final class ParentGraph: ObjectGraph {
     ) throws(StoreError) {
         let core = parent.core
         guard let owner = try core.objects([key], destination: relationship.source).first else { return }
-        keys += try core.memberKeys(of: owner, relationship.number)
+        keys += try core.memberKeys(of: owner, relationship: relationship.number)
     }
 }
 
@@ -117,7 +116,7 @@ private final class ParentRecords: RecordCursor {
     private let graph: any ObjectGraph
     private var position = 0
 
-    init(_ ids: [ObjectID], _ model: ManagedObjectModel, _ graph: any ObjectGraph) {
+    init(_ ids: [ObjectID], model: ManagedObjectModel, graph: any ObjectGraph) {
         (self.ids, self.model, self.graph) = (ids, model, graph)
     }
 
@@ -143,7 +142,7 @@ private final class ParentRecords: RecordCursor {
     }
 }
 
-/// Gives links that are known already.
+/// A cursor over links that are already in memory.
 private final class ParentLinks: LinkCursor {
     private var links: [Link]
 

@@ -74,7 +74,7 @@ final class EntityInfo: Sendable {
         var slots: [Slot] = []
         for property in shape?.properties ?? [] { slots.append(try property.slot(in: entity, of: type)) }
         self.slots = slots
-        newRow = try Self.newRow(entity, model)
+        newRow = try Self.newRow(entity, model: model)
         transients = Dictionary(
             uniqueKeysWithValues: entity.attributes.filter(\.isTransient).map { ($0.name, $0) })
     }
@@ -88,7 +88,8 @@ final class EntityInfo: Sendable {
         {
             return false
         }
-        for field in placeFields where RowAccess.isNull(left, field.index) != RowAccess.isNull(right, field.index) {
+        for field in placeFields
+        where RowAccess.isNull(left, field: field.index) != RowAccess.isNull(right, field: field.index) {
             return false
         }
         return true
@@ -96,20 +97,20 @@ final class EntityInfo: Sendable {
 
     /// Replaces keys in the references of a row.
     func replaceKeys(
-        _ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, _ model: ManagedObjectModel,
+        _ new: [ObjectPlace: Int64], in row: UnsafeMutableRawPointer, model: ManagedObjectModel,
         areTemporary: Bool = true
     ) {
         for field in entity.layout.fields where field.kind == .reference || field.kind == .polymorphicReference {
-            guard let (entity, key) = RowAccess.reference(row, field), key < 0 || !areTemporary,
+            guard let (entity, key) = RowAccess.reference(row, field: field), key < 0 || !areTemporary,
                 let final = new[ObjectPlace(root: model.entities[entity].root, key: key)]
             else { continue }
             if isPlanted(.keepsTemporaryReferences) { continue }
-            RowAccess.setReference((entity, final), row, field)
+            RowAccess.setReference((entity, final), row: row, field: field)
         }
     }
 
     private static func newRow(
-        _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) throws(StoreError) -> [UInt8] {
         guard !entity.isAbstract else { return entity.layout.template }
         var defaults: [String: Value] = [:]

@@ -44,7 +44,7 @@ struct EntityTable: @unchecked Sendable {
 
     /// Whether two rows of an entity refer to the same objects, at the same places.
     @inline(__always)
-    func haveEqualLinks(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, _ number: Int) -> Bool {
+    func haveEqualLinks(_ left: UnsafeRawPointer, right: UnsafeRawPointer, number: Int) -> Bool {
         entries[number].info._withUnsafeGuaranteedRef { $0.haveEqualLinks(left, right) }
     }
 

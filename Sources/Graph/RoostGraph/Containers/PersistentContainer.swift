@@ -42,7 +42,8 @@ public final class PersistentContainer: Sendable {
         }
         base = ContainerBase(
             try ModelClasses(model, types: types),
-            StoreSet(stores, storeOfEntity: try Self.assign(stores, model, configurations)))
+            storeSet: StoreSet(
+                stores, storeOfEntity: try Self.assign(stores, model: model, configurations: configurations)))
     }
 
     /// Creates a container for one store that is already open.
@@ -56,7 +57,7 @@ public final class PersistentContainer: Sendable {
 
     /// Finds the store of each entity.
     private static func assign(
-        _ stores: [Store], _ model: ManagedObjectModel, _ configurations: [String]
+        _ stores: [Store], model: ManagedObjectModel, configurations: [String]
     ) throws(StoreError) -> [Int] {
         guard stores.count > 1 else { return Array(repeating: 0, count: model.entities.count) }
         guard configurations.count == stores.count else {
@@ -124,7 +125,8 @@ public final class PersistentContainer: Sendable {
 
     /// Returns a new context in a region of its own, for an actor, a task or a function to keep.
     ///
-    /// Objects do not keep their context. When it ends, they cannot be read further.
+    /// Objects do not keep their context alive. After the context has ended, only values that were
+    /// read before are readable.
     public func makeContext(_ name: String? = nil) -> sending ManagedObjectContext {
         ManagedObjectContext(self, name: name)
     }
@@ -173,7 +175,7 @@ public final class PersistentContainer: Sendable {
 
     /// The commits to all stores of the container from now on, of this process and of others.
     ///
-    /// As ``Store/changes``: what contexts save and what batch requests do is named object by object.
+    /// As in ``Store/changes``, notices of contexts and of batch requests list each object.
     ///
     /// - Throws: `closed`, and what reading the stores throws.
     public var saves: SaveNotices {
@@ -182,7 +184,7 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Batch requests
 
-    /// Inserts objects as a request says; contexts that merge automatically hear of them.
+    /// Inserts objects as a request says; contexts that merge automatically get a notice.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchInsertRequest)``.
     @discardableResult
@@ -190,7 +192,7 @@ public final class PersistentContainer: Sendable {
         try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
     }
 
-    /// Updates objects as a request says; contexts that merge automatically hear of them.
+    /// Updates objects as a request says; contexts that merge automatically get a notice.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchUpdateRequest)``.
     @discardableResult
@@ -198,7 +200,7 @@ public final class PersistentContainer: Sendable {
         try base.storeSet.store(ofEntity: try model.requireEntity(request.entity).number).execute(request)
     }
 
-    /// Deletes objects as a request says; contexts that merge automatically hear of them.
+    /// Deletes objects as a request says; contexts that merge automatically get a notice.
     ///
     /// - Throws: As ``Store/execute(_:)-(BatchDeleteRequest)``.
     @discardableResult
@@ -234,7 +236,7 @@ public final class PersistentContainer: Sendable {
     /// Closes all stores.
     ///
     /// Contexts throw `closed` from then on. A context that has read keeps a store in use until its
-    /// event ends or it is reset.
+    /// event ends or the context is reset.
     ///
     /// - Throws: The first error of closing; all stores are closed then too.
     public func close() throws(StoreError) {
@@ -260,7 +262,8 @@ final class ContainerBase: Sendable {
     /// The origin of the contexts' commits.
     var origin: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// Sees to it that contexts hear of commits that no context of the container made.
+    /// Subscribes to commits that no context of the container made, and passes them to the
+    /// contexts.
     func follow() throws(StoreError) {
         let hub = hub
         try subscriptions.withLock { (subscriptions) throws(StoreError) in
@@ -272,7 +275,7 @@ final class ContainerBase: Sendable {
         }
     }
 
-    init(_ classes: ModelClasses, _ storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
+    init(_ classes: ModelClasses, storeSet: StoreSet) { (self.classes, self.storeSet) = (classes, storeSet) }
 }
 
 /// Keeps the context of the main actor.

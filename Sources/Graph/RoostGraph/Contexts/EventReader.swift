@@ -40,7 +40,7 @@ final class EventReader {
         if let snapshot = snapshots[position] { return snapshot }
         let fresh: any StoreSnapshot
         if let parent, !isPlanted(.childReadsStore) {
-            fresh = ParentSnapshot(parent, try parent.core.openReader(), store: position)
+            fresh = ParentSnapshot(parent, reader: try parent.core.openReader(), store: position)
         } else {
             fresh = try stores.stores[position].persistentStore.snapshot()
         }

@@ -2,7 +2,7 @@ internal import RoostCore
 internal import RoostStores
 
 extension GraphCore {
-    /// Stops the program if another thread uses the context, where that is checked.
+    /// Stops the program if the context is used outside of its isolation and checks are active.
     ///
     /// The compiler proves the confinement for clients in language mode 6; see ``IsolationCheck``.
     @inline(__always)
@@ -23,7 +23,7 @@ extension GraphCore {
         }
         let size = min(4096, (reservedKeys[entity.root]?.size ?? 4) * 4)
         do throws(StoreError) {
-            let range = try reserve(size, entity)
+            let range = try reserve(size, entity: entity)
             reservedKeys[entity.root] = (range.lowerBound + 1, range.upperBound, size)
             return range.lowerBound
         } catch {
@@ -33,7 +33,7 @@ extension GraphCore {
         }
     }
 
-    private func reserve(_ count: Int, _ entity: ManagedObjectModel.Entity) throws(StoreError) -> Range<Int64> {
+    private func reserve(_ count: Int, entity: ManagedObjectModel.Entity) throws(StoreError) -> Range<Int64> {
         guard let stores else { throw StoreError(.closed, "The context has ended.") }
         return try stores.store(ofEntity: entity.number).persistentStore.reserveKeys(
             count, for: model.entities[entity.root].name)
@@ -45,12 +45,12 @@ extension GraphCore {
         guard !temporary.isEmpty else { return }
         var new: [ObjectPlace: Int64] = [:]
         for (root, objects) in Dictionary(grouping: temporary, by: \.root) {
-            let range = try reserve(objects.count, model.entities[root])
+            let range = try reserve(objects.count, entity: model.entities[root])
             for (object, key) in zip(objects, range) {
                 new[ObjectPlace(root: root, key: object.key)] = key
-                registry.remove(object, root)
+                registry.remove(object, root: root)
                 object.key = key
-                registry.insert(object, root)
+                registry.insert(object, root: root)
             }
         }
         replaceKeys(new)
@@ -69,9 +69,9 @@ extension GraphCore {
             let isPrivate = object.state.contains(.privateRow)
             // What a child has read can refer to new objects of its parent.
             if isPrivate || parent != nil, let row = object.row {
-                object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model)
+                object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: row), model: model)
                 if isPrivate, parent != nil, let committed = PrivateRow.committed(row) {
-                    object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: committed), model)
+                    object.info.replaceKeys(new, in: UnsafeMutableRawPointer(mutating: committed), model: model)
                 }
             }
             guard let extra = object.extra else { continue }
@@ -87,10 +87,10 @@ extension GraphCore {
         undoStack?.replaceKeys(new)
         forEachChild { child in
             for (place, key) in new {
-                guard let object = child.registered(place.root, place.key) else { continue }
-                child.registry.remove(object, place.root)
+                guard let object = child.registered(place.root, key: place.key) else { continue }
+                child.registry.remove(object, root: place.root)
                 object.key = key
-                child.registry.insert(object, place.root)
+                child.registry.insert(object, root: place.root)
             }
             child.replaceKeys(new)
         }
@@ -101,7 +101,8 @@ extension GraphCore {
     /// Forgets which objects changed in this event, and ends its reads.
     func endEvent() {
         undoStack?.closeEvent()
-        // The end of an object can run code of the program, so the list is replaced and dies afterwards.
+        // Deallocating an object can run code of the program. So the list is replaced first and
+        // released at the end.
         let former = touched
         touched = []
         notifiedCount = 0
@@ -170,26 +171,28 @@ extension GraphCore {
             let rule = relationship.declaration.deleteRule
             guard rule != .noAction else { continue }
             if rule == .nullify, relationship.inverse == nil { continue }
-            let keys = try destinationKeys(of: object, relationship)
+            let keys = try destinationKeys(of: object, relationship: relationship)
             guard !keys.isEmpty else { continue }
             let root = model.entities[relationship.destination].root
-            try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
+            try read(keys.filter { registered(root, key: $0)?.row == nil }, root: root)
             for member in try objects(keys, destination: relationship.destination) {
                 if rule == .cascade, !member.flags.contains(.deleted), !isPlanted(.cascadesNot) {
                     member.prepareForDeletion()
                     markDeleted(member)
                 }
-                if rule != .deny || member.flags.contains(.deleted) { disconnect(object, from: member, relationship) }
+                if rule != .deny || member.flags.contains(.deleted) {
+                    disconnect(object, from: member, relationship: relationship)
+                }
             }
         }
     }
 
     func destinationKeys(
-        of object: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+        of object: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64] {
-        guard !relationship.isToMany else { return try memberKeys(of: object, relationship.number) }
+        guard !relationship.isToMany else { return try memberKeys(of: object, relationship: relationship.number) }
         guard let field = object.info.references[relationship.number],
-            let (_, key) = RowAccess.reference(object.firedRow, field)
+            let (_, key) = RowAccess.reference(object.firedRow, field: field)
         else { return [] }
         return [key]
     }
@@ -198,7 +201,7 @@ extension GraphCore {
     ///
     /// Its own side stays as it was.
     func disconnect(
-        _ object: ManagedObject, from member: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+        _ object: ManagedObject, from member: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
         guard let number = relationship.inverse, !member.flags.contains(.deleted), !isPlanted(.nullifiesNot) else {
             return
@@ -208,9 +211,9 @@ extension GraphCore {
             // It can be done already, when undo repeats a deletion.
             let state = member.extra?.members.first { $0.relationship == number }?.state
             if state?.difference(of: object.key) == .removed { return }
-            removeMember(object.key, of: member, inverse)
+            removeMember(object.key, of: member, relationship: inverse)
         } else {
-            clear(member, number, ifItIs: object.key)
+            clear(member, relationship: number, ifItIs: object.key)
         }
     }
 
@@ -227,8 +230,8 @@ extension GraphCore {
                     guard let extra = object.extra else { continue }
                     for index in extra.members.indices where extra.members[index].relationship == relationship.number {
                         for key in keys where extra.members[index].state.knows(key) == true {
-                            noteMember(key, of: object, relationship, extra.members[index].state)
-                            observation?.note(object, .members(relationship.number))
+                            noteMember(key, of: object, relationship: relationship, state: extra.members[index].state)
+                            observation?.note(object, property: .members(relationship.number))
                             extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
                             extra.members[index].state.recordWithOrder = undoRecord?.number ?? 0
                         }
@@ -238,22 +241,22 @@ extension GraphCore {
             }
             for object in changed {
                 guard let field = object.info.references[relationship.number], !object.flags.contains(.deleted),
-                    let row = object.row, let (_, key) = RowAccess.reference(row, field), keys.contains(key)
+                    let row = object.row, let (_, key) = RowAccess.reference(row, field: field), keys.contains(key)
                 else { continue }
-                clear(object, relationship.number, ifItIs: key)
+                clear(object, relationship: relationship.number, ifItIs: key)
             }
             let stored = keys.filter { $0 > 0 }.sorted()
             var start = 0
             while start < stored.count {
                 let part = stored[start..<min(stored.count, start + 500)]
                 start += part.count
-                try clearStoredReferences(relationship, Array(part))
+                try clearStoredReferences(relationship, keys: Array(part))
             }
         }
     }
 
     private func clearStoredReferences(
-        _ relationship: ManagedObjectModel.Relationship, _ keys: [Int64]
+        _ relationship: ManagedObjectModel.Relationship, keys: [Int64]
     ) throws(StoreError) {
         let destination = model.entities[relationship.destination].name
         let list = keys.map { Value.objectID(ObjectID(destination, key: $0)) }
@@ -266,9 +269,9 @@ extension GraphCore {
         while try cursor.next(into: &batch) {
             for object in receive(batch, refreshing: false) {
                 guard let field = object.info.references[relationship.number], !object.flags.contains(.deleted),
-                    let (_, key) = RowAccess.reference(object.firedRow, field), gone.contains(key)
+                    let (_, key) = RowAccess.reference(object.firedRow, field: field), gone.contains(key)
                 else { continue }
-                clear(object, relationship.number, ifItIs: key)
+                clear(object, relationship: relationship.number, ifItIs: key)
             }
         }
     }
@@ -289,7 +292,7 @@ extension GraphCore {
         }
         if let observation {
             observation.noteDiscarded(object)
-            if object.flags.contains(.deleted) { observation.note(object, .deletion) }
+            if object.flags.contains(.deleted) { observation.note(object, property: .deletion) }
         }
         let rowInFlight = object.flags.contains(.inFlight) ? object.extra?.rowInFlight : nil
         object.extra?.rowInFlight = nil

@@ -29,7 +29,7 @@ extension GraphCore {
         if let row = object.row { return row }
         object.flags.insert(.inaccessible)
         results?.suspect(object)
-        observation?.note(object, .deletion)
+        observation?.note(object, property: .deletion)
         if !deletesInaccessibleFaults { latch(Self.missing(object)) }
         let row = nullRow(of: object)
         RowPage.retain(row)
@@ -62,7 +62,7 @@ extension GraphCore {
         let place = ObjectPlace(root: root, key: object.key)
         if let entry = readAhead[place] {
             RowPage.retain(entry.row)
-            put(entry.row, entry.byteCount, in: object)
+            put(entry.row, byteCount: entry.byteCount, in: object)
             wake(object)
             return
         }
@@ -84,13 +84,13 @@ extension GraphCore {
             length: { row in table.tail(Self.entityNumber(of: row)).byteCount(row) }
         ) { row in
             guard Self.entityNumber(of: row) == company.entity,
-                let (_, key) = RowAccess.reference(row, company.field), known.insert(key).inserted
+                let (_, key) = RowAccess.reference(row, field: company.field), known.insert(key).inserted
             else { return }
             found.append(key)
         }
         for key in found {
             let place = ObjectPlace(root: company.fault.root, key: key)
-            guard readAhead[place] == nil, registered(company.fault.root, key)?.row == nil else { continue }
+            guard readAhead[place] == nil, registered(company.fault.root, key: key)?.row == nil else { continue }
             keys.append(key)
         }
     }
@@ -116,25 +116,26 @@ extension GraphCore {
         var awake: [ManagedObject] = []
         batch.forEachRecord { record in
             guard let base = record.bytes.baseAddress else { return }
-            let object = registered(root, record.key)
+            let object = registered(root, key: record.key)
             if let object, object.row != nil { return }
             let place = ObjectPlace(root: root, key: record.key)
             guard object != nil || readAhead[place] == nil else { return }
-            let row = UnsafeRawPointer(fetchedRows.copy(base, record.bytes.count))
+            let row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: record.bytes.count))
             // Kept for the next object with this key too: a loop over references keeps no object.
             if let old = readAhead.updateValue((row, record.bytes.count), forKey: place) { RowPage.release(old.row) }
             guard let object else { return }
             RowPage.retain(row)
-            put(row, record.bytes.count, in: object)
+            put(row, byteCount: record.bytes.count, in: object)
             awake.append(object)
         }
         for object in awake { wake(object) }
     }
 
-    private func put(_ row: UnsafeRawPointer, _ byteCount: Int, in object: ManagedObject) {
+    private func put(_ row: UnsafeRawPointer, byteCount: Int, in object: ManagedObject) {
         object.row = row
         object.byteCount = UInt32(truncatingIfNeeded: byteCount)
-        // A fault that was made by the name of a superentity keeps its class; its own entity is known now.
+        // A fault that was made by the name of a superentity keeps its class; its own entity is
+        // known now.
         object.entityNumber = UInt16(truncatingIfNeeded: Self.entityNumber(of: row))
     }
 

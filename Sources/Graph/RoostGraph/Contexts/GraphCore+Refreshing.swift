@@ -4,8 +4,9 @@ internal import RoostCore
 // each relationship must still agree.
 
 extension GraphCore {
-    /// Gives the references that an object changed their committed destinations, so that the other
-    /// sides lose what the object will not have any more.
+    /// Gives the references that an object changed their committed destinations.
+    ///
+    /// The other sides then lose the object where it is no longer a member.
     ///
     /// - Returns: The committed references to objects that are deleted here, which are to be cleared
     ///   again.
@@ -20,16 +21,18 @@ extension GraphCore {
                 continue
             }
             let isCleared = [.nullify, .cascade].contains(model.relationships[inverse].declaration.deleteRule)
-            let before = RowAccess.reference(committed, field)
-            guard before?.key != RowAccess.reference(row, field)?.key else { continue }
-            let destination = before.map { self.object($0.entity, $0.key) }
+            let before = RowAccess.reference(committed, field: field)
+            guard before?.key != RowAccess.reference(row, field: field)?.key else { continue }
+            let destination = before.map { self.object($0.entity, key: $0.key) }
             let isThere = destination?.flags.isDisjoint(with: [.deleted, .inaccessible]) ?? false
             former.append((relationship, isThere ? destination : nil))
             if isCleared, let destination, destination.flags.isSuperset(of: [.deleted, .propagated]) {
                 deleted.append((relationship, destination.key))
             }
         }
-        for (relationship, destination) in former { setDestination(of: object, relationship, to: destination) }
+        for (relationship, destination) in former {
+            setDestination(of: object, relationship: relationship, to: destination)
+        }
         return deleted
     }
 
@@ -41,9 +44,9 @@ extension GraphCore {
             guard let inverse = relationship.inverse else { continue }
             let destination = model.entities[relationship.destination]
             for member in others where destination.includes(Int(member.entityNumber)) {
-                switch differenceOfMember(member, in: object, relationship, inverse) {
-                case true?: addMember(member.key, to: object, relationship)
-                case false?: removeMember(member.key, of: object, relationship)
+                switch differenceOfMember(member, in: object, relationship: relationship, inverse: inverse) {
+                case true?: addMember(member.key, to: object, relationship: relationship)
+                case false?: removeMember(member.key, of: object, relationship: relationship)
                 case nil: break
                 }
             }
@@ -52,14 +55,14 @@ extension GraphCore {
 
     /// Returns whether the changes of an object make it a member; nil if they change nothing.
     private func differenceOfMember(
-        _ member: ManagedObject, in owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship,
-        _ inverse: Int
+        _ member: ManagedObject, in owner: ManagedObject, relationship: ManagedObjectModel.Relationship,
+        inverse: Int
     ) -> Bool? {
         let isDeleted = member.flags.contains(.deleted)
         if case .derived = relationship.storage {
             guard let field = member.info.references[inverse] else { return nil }
             func refers(_ row: UnsafeRawPointer?) -> Bool {
-                row.map { RowAccess.reference($0, field)?.key == owner.key } ?? false
+                row.map { RowAccess.reference($0, field: field)?.key == owner.key } ?? false
             }
             let isMember = !isDeleted && refers(member.row)
             let wasMember = !member.flags.contains(.inserted) && refers(member.committedRow)

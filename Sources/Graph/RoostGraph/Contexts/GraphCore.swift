@@ -4,7 +4,7 @@ internal import RoostStores
 
 /// The inside of a context: its objects, their rows and their changes.
 ///
-/// Objects point to it, and it keeps changed objects alive, no others.
+/// Objects refer to it. It keeps only changed objects alive.
 @usableFromInline
 final class GraphCore {
     let classes: ModelClasses
@@ -14,15 +14,16 @@ final class GraphCore {
     // SAFETY: the context sets it to nil when it ends.
     unowned(unsafe) var context: ManagedObjectContext?
 
-    // A core stays in one isolation, and no code of the program runs while one of the unchecked properties is being
-    // changed. The run-time check of that would be a third of the cost of a write.
+    // A core stays in one isolation, and no code of the program runs while one of the unchecked
+    // properties is being changed. A run-time check of exclusive access would be a third of the
+    // cost of a write.
 
     @exclusivity(unchecked) var registry = Registry()
     /// The objects with changes, in the order in which they changed first.
     @exclusivity(unchecked) var changed: [ManagedObject] = []
     /// The objects that changed in the current event.
     @exclusivity(unchecked) var touched: ContiguousArray<ManagedObject> = []
-    /// The number of touched objects that observers are being told about.
+    /// The number of touched objects that the running notification of observers covers.
     var notifiedCount = 0
     /// The deleted objects whose delete rules were not applied yet.
     var undeleted: [ManagedObject] = []
@@ -57,13 +58,13 @@ final class GraphCore {
     @exclusivity(unchecked) var results: ResultsTracker?
     /// The state of a new object.
     @exclusivity(unchecked) private(set) var newState: ManagedObject.State = []
-    /// The context that the one of this core is a child of.
+    /// The parent of the context; nil for a context that saves to stores.
     var parent: ManagedObjectContext?
     /// The children of the context.
     @exclusivity(unchecked) var children: [WeakCore] = []
     /// The number of commits of the context.
     var commitCount = 0
-    /// The number of times that something changed which is in no step.
+    /// The number of changes that no undo step contains.
     var outsideCount = 0
     /// The changed objects that another context deleted.
     var deletedElsewhere: Set<ObjectPlace> = []
@@ -90,7 +91,8 @@ final class GraphCore {
     private weak var knownOrphanage: GraphCore?
     /// The facts that the current save has found about its objects.
     var survey = SaveSurvey()
-    /// The last places of the ordered relationships that the next commit appends to, as they were read.
+    /// The last places of the ordered relationships that the next commit appends to, as they were
+    /// read.
     var expectedPlaces: [ChangeSet.LastPlace] = []
     /// By entity number: a row of nulls, for objects that cannot be read.
     var nullRows: [Int: UnsafeRawPointer] = [:]
@@ -164,10 +166,10 @@ final class GraphCore {
         forEachChild { $0.closeReader() }
     }
 
-    /// Copies the rows of nearly empty pages together, so that a few objects of a large result do not
-    /// keep the memory of all of it.
+    /// Moves the rows of nearly empty pages to other pages.
     ///
-    /// Looks at all objects, but only after four times as many rows were fetched, and some thousands.
+    /// Otherwise a few objects of a large result would keep the memory of all of it. The pass over
+    /// all objects runs only after four times as many rows were fetched, and some thousands.
     func emptySparsePages() {
         guard fetchedRowCount > 4 * registry.count + 8_192 else { return }
         fetchedRowCount = 0
@@ -175,11 +177,11 @@ final class GraphCore {
             guard let row = object.row else { continue }
             if object.state.contains(.privateRow) {
                 guard let committed = PrivateRow.committed(row), RowPage.isSparse(committed) else { continue }
-                let copy = fetchedRows.copy(committed, object.tail.byteCount(committed))
+                let copy = fetchedRows.copy(committed, byteCount: object.tail.byteCount(committed))
                 PrivateRow.setCommitted(UnsafeRawPointer(copy), of: UnsafeMutableRawPointer(mutating: row))
                 RowPage.release(committed)
             } else if RowPage.isSparse(row) {
-                object.row = UnsafeRawPointer(fetchedRows.copy(row, Int(object.byteCount)))
+                object.row = UnsafeRawPointer(fetchedRows.copy(row, byteCount: Int(object.byteCount)))
                 RowPage.release(row)
             }
         }
@@ -197,7 +199,7 @@ final class GraphCore {
 
     /// Returns the registered object with a place, or nil.
     @inline(__always)
-    func registered(_ root: Int, _ key: Int64) -> ManagedObject? { registry.find(root, key) }
+    func registered(_ root: Int, key: Int64) -> ManagedObject? { registry.find(root, key: key) }
 
     /// Returns the object with a key: the registered one, or a new fault.
     ///
@@ -205,23 +207,23 @@ final class GraphCore {
     ///   - entity: The number of the object's own entity.
     ///   - key: The key.
     /// - Returns: The object.
-    func object(_ entity: Int, _ key: Int64) -> ManagedObject {
+    func object(_ entity: Int, key: Int64) -> ManagedObject {
         let root = table.root(entity)
-        return registry.find(root, key) ?? makeObject(entity, root, key)
+        return registry.find(root, key: key) ?? makeObject(entity, root: root, key: key)
     }
 
     @inline(__always)
-    func makeObject(_ entity: Int, _ root: Int, _ key: Int64) -> ManagedObject {
+    func makeObject(_ entity: Int, root: Int, key: Int64) -> ManagedObject {
         let object = table.type(entity).init(
             place: ObjectSeat(core: self, entity: UInt16(truncatingIfNeeded: entity), key: key))
-        registry.insert(object, root)
+        registry.insert(object, root: root)
         return object
     }
 
-    /// Removes an object that ends from the registry.
+    /// Removes an object that is being deallocated from the registry.
     @inline(__always)
     func forget(_ object: ManagedObject) {
-        registry.remove(object, table.root(Int(object.entityNumber)))
+        registry.remove(object, root: table.root(Int(object.entityNumber)))
         if let observation { observation.forget(object) }
     }
 
@@ -239,7 +241,7 @@ final class GraphCore {
     /// Lets an object leave the context.
     ///
     /// Its row stays readable.
-    func orphan(_ object: ManagedObject, _ orphanage: GraphCore) {
+    func orphan(_ object: ManagedObject, orphanage: GraphCore) {
         guard !object.flags.contains(.orphan) else { return }
         if let observation {
             observation.noteAll(object)
@@ -262,7 +264,7 @@ final class GraphCore {
             results.noteAll()
         }
         let orphanage = orphanage
-        for object in registry.all() { orphan(object, orphanage) }
+        for object in registry.all() { orphan(object, orphanage: orphanage) }
         registry.removeAll()
         changed.removeAll()
         touched.removeAll()
@@ -278,7 +280,7 @@ final class GraphCore {
         results?.note(object)
         observation?.noteAll(object)
         forget(object)
-        orphan(object, orphanage)
+        orphan(object, orphanage: orphanage)
     }
 
     // MARK: Changes
@@ -297,7 +299,7 @@ final class GraphCore {
             if isTracking, let undoRecord, !object.state.contains(.touched) { noteRow(of: object, in: undoRecord) }
             leaveFlight(object)
         } else if !object.state.contains(.privateRow) {
-            let copy = privateRows.copy(row, count)
+            let copy = privateRows.copy(row, byteCount: count)
             PrivateRow.setCommitted(row, of: copy)
             if isTracking, let undoRecord {
                 RowPage.retain(row)
@@ -309,7 +311,7 @@ final class GraphCore {
             if let undoRecord { noteRow(of: object, in: undoRecord) }
             if !object.flags.contains(.inserted) {
                 // What the event began with, for `changedValuesForCurrentEvent`.
-                let copy = privateRows.copy(row, count)
+                let copy = privateRows.copy(row, byteCount: count)
                 PrivateRow.setCommitted(nil, of: copy)
                 let extra = object.requireExtra()
                 if let old = extra.eventRow { RowPage.release(old) }
@@ -323,7 +325,7 @@ final class GraphCore {
     /// Gives an object whose row is being saved a copy, whose committed row the row will be.
     private func leaveFlight(_ object: ManagedObject) {
         guard let row = object.row, row == object.extra?.rowInFlight else { return }
-        let copy = privateRows.copy(row, Int(object.byteCount))
+        let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
         // The copy takes over the count of the committed row.
         PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
@@ -334,7 +336,7 @@ final class GraphCore {
     /// Notes what the row of a changed object is, for undo.
     private func noteRow(of object: ManagedObject, in record: UndoRecord) {
         guard let row = object.row else { return }
-        let copy = privateRows.copy(row, Int(object.byteCount))
+        let copy = privateRows.copy(row, byteCount: Int(object.byteCount))
         PrivateRow.setCommitted(nil, of: copy)
         record.note(copy, of: object, isPrivate: true)
     }
@@ -361,7 +363,7 @@ final class GraphCore {
             changed.append(object)
         }
         guard !object.state.contains(.touched) else { return }
-        // The setters of an object that is marked so write into its row.
+        // The setters of a touched object write into its row without asking.
         if object.flags.contains(.inFlight) { leaveFlight(object) }
         object.state.insert(.touched)
         if !children.isEmpty { forEachChild { $0.closeReader() } }
@@ -371,11 +373,11 @@ final class GraphCore {
 
     /// Replaces the bytes of a field in the tail.
     func replaceTail(
-        of object: ManagedObject, _ row: UnsafeRawPointer, _ field: Int, _ offset: Int,
+        of object: ManagedObject, row: UnsafeRawPointer, field: Int, offset: Int,
         with bytes: UnsafeRawBufferPointer?
     ) {
         let layout = object.tail
-        let (start, end) = RowAccess.tailRange(row, offset, layout)
+        let (start, end) = RowAccess.tailRange(row, byteOffset: offset, layout: layout)
         let count = Int(object.byteCount) + (bytes?.count ?? 0) - (end - start)
         guard count <= RecordLayout.maximumByteCount else {
             return latch(
@@ -385,7 +387,7 @@ final class GraphCore {
                 ))
         }
         let copy = privateRows.allocate(count)
-        RowAccess.replaceTail(of: row, field, offset, layout, with: bytes, into: copy)
+        RowAccess.replaceTail(of: row, field: field, byteOffset: offset, layout: layout, with: bytes, into: copy)
         PrivateRow.setCommitted(PrivateRow.committed(row), of: copy)
         object.row = UnsafeRawPointer(copy)
         object.byteCount = UInt32(truncatingIfNeeded: count)
@@ -395,7 +397,7 @@ final class GraphCore {
     /// Gives an object another content, as a private row, without following references.
     func setPrivateRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, touch(object), let old = object.row else { return }
-        let copy = privateRows.copy(base, bytes.count)
+        let copy = privateRows.copy(base, byteCount: bytes.count)
         PrivateRow.setCommitted(PrivateRow.committed(old), of: copy)
         object.row = UnsafeRawPointer(copy)
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
@@ -407,7 +409,7 @@ final class GraphCore {
     func setCommittedRow(of object: ManagedObject, to bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         results?.suspect(object)
-        let copy = fetchedRows.copy(base, bytes.count)
+        let copy = fetchedRows.copy(base, byteCount: bytes.count)
         object.replaceRow(by: UnsafeRawPointer(copy))
         object.byteCount = UInt32(truncatingIfNeeded: bytes.count)
         object.extra?.decoded.removeAll()

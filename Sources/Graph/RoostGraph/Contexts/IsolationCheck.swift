@@ -6,9 +6,10 @@ internal import RoostSystem
 /// For clients in language mode 6 the compiler proves that contexts stay in their isolation. For
 /// all others, and for wrappers that turn the proof off, this check finds the mistake when the
 /// program runs. It is active in debug builds of Roost, and in release builds with the environment
-/// variable `ROOST_CHECK_ISOLATION=1`. It knows the view context, background contexts and
-/// those of attached actors. Only what reads, changes for the first time, fetches or saves
-/// is checked; accessors are not.
+/// variable `ROOST_CHECK_ISOLATION=1`.
+///
+/// It checks the view context, background contexts and the contexts of attached actors. Reads from
+/// a store, first changes, fetches and saves are checked. Other accesses to properties are not.
 struct IsolationCheck {
     static let isActive: Bool = {
         #if DEBUG
@@ -19,7 +20,8 @@ struct IsolationCheck {
     }()
 
     private enum Owner {
-        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is asked.
+        /// On some platforms jobs of the main actor do not run on the main thread, so the actor is
+        /// asked.
         case mainActor
         /// A thread, with its name for the message.
         case thread(pthread_t, name: String)
@@ -41,17 +43,17 @@ struct IsolationCheck {
     func check(_ context: String?) {
         switch owner {
         case .mainActor:
-            MainActor.preconditionIsolated(Self.message(context, "the main actor"))
+            MainActor.preconditionIsolated(Self.message(context, owner: "the main actor"))
         case .thread(let thread, let name):
             guard pthread_equal(pthread_self(), thread) == 0 else { return }
-            let message = Self.message(context, name)
+            let message = Self.message(context, owner: name)
             // An optimized build does not print the message of a failed precondition.
             FileHandle.standardError.write(Data("\(message)\n".utf8))
             preconditionFailure(message)
         }
     }
 
-    private static func message(_ context: String?, _ owner: String) -> String {
+    private static func message(_ context: String?, owner: String) -> String {
         """
         The context '\(context ?? "without a name")' belongs to \(owner), and was used outside of it. \
         Objects stay with their context: pass the ID, and use it there in 'perform'. Building the program in \

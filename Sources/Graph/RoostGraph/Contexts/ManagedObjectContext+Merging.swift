@@ -95,8 +95,8 @@ extension ManagedObjectContext {
 
     /// Notes that the context knows the commits between two generations of a store.
     ///
-    /// If others committed too, the store has another generation than the context, and they are found
-    /// by that.
+    /// If others committed too, the generations of the store and the context differ, and the next
+    /// merge finds their commits.
     func noteGeneration(at position: Int, from previous: Generation, to next: Generation) {
         guard let seen = seenGenerations[position] else { return }
         if seen == previous {
@@ -109,8 +109,8 @@ extension ManagedObjectContext {
 
     /// Takes over commits that no notice reported: those of other containers and processes.
     ///
-    /// A commit does not say which objects it changed, so the versions of all objects of the context
-    /// are compared.
+    /// A commit does not say which objects it changed, so the versions of all objects of the
+    /// context are compared.
     func mergeForeignCommits() throws(StoreError) {
         let generations = try currentGenerations()
         guard generations != seenGenerations, !isPlanted(.ignoresForeignCommits) else { return }
@@ -135,7 +135,7 @@ extension ManagedObjectContext {
 }
 
 extension GraphCore {
-    /// Forgets what stores have in all to-many relationships that were read; differences stay.
+    /// Forgets the stored members of all to-many relationships that were read; differences stay.
     func forgetBases() {
         for object in registry.all() { forgetBases(of: object) }
     }
@@ -165,7 +165,7 @@ extension GraphCore {
                 guard let extra = object.extra else { continue }
                 for index in extra.members.indices where extra.members[index].relationship == relationship.number {
                     for key in keys where extra.members[index].state.knows(key) == true {
-                        observation?.note(object, .members(relationship.number))
+                        observation?.note(object, property: .members(relationship.number))
                         extra.members[index].state.remove(key, isOrdered: relationship.isOrdered)
                     }
                 }
@@ -180,7 +180,7 @@ extension GraphCore {
             var batch = RecordBatch(model: model)
             try openReader().graph(ofEntity: root).read(group.map(\.key), inHierarchyOf: root, into: &batch)
             for index in 0..<batch.count {
-                if let object = registered(root, batch.key(at: index)) { found.insert(object) }
+                if let object = registered(root, key: batch.key(at: index)) { found.insert(object) }
             }
         }
         return found
@@ -188,9 +188,11 @@ extension GraphCore {
 
     /// Forgets changes that mean nothing after another context deleted the object.
     ///
-    /// These are members that were removed from its lists, its places in the lists of others, which a
-    /// save that failed may have given, and properties that were set to the values that they had. An
-    /// object with other changes keeps all of them.
+    /// - Members that were removed from its lists.
+    /// - Its places in the lists of others, which a failed save may have given.
+    /// - Properties that were set to the values that they had.
+    ///
+    /// An object with other changes keeps all of them.
     func forgetRemovals(of object: ManagedObject) {
         guard object.flags.contains(.changed),
             object.flags.isDisjoint(with: [.deleted, .inserted, .inFlight, .detectsConflicts]),
@@ -224,8 +226,9 @@ extension GraphCore {
         try perform([.read(objects, isReported: true)])
     }
 
-    /// Lets undo know that an object has another committed row than before; releases the former one.
-    func noteForeignRow(of object: ManagedObject, _ former: UnsafeRawPointer?) {
+    /// Lets undo know that an object has another committed row than before; releases the former
+    /// one.
+    func noteForeignRow(of object: ManagedObject, former: UnsafeRawPointer?) {
         guard let former else { return }
         if let row = object.committedRow, row != former { undoStack?.rebase(object, from: former, to: row) }
         RowPage.release(former)
@@ -236,20 +239,22 @@ extension GraphCore {
     /// - Returns: Whether the object had another version, and what remains to be done about its
     ///   references.
     func take(
-        _ record: Record, _ object: ManagedObject
+        _ record: Record, object: ManagedObject
     ) throws(StoreError) -> (isChanged: Bool, steps: [MergeStep]) {
         guard !object.flags.contains(.inFlight) else { return (false, []) }
         let isMissing = object.flags.contains(.inaccessible)
         object.flags.remove(.inaccessible)
         if !deletedElsewhere.isEmpty { deletedElsewhere.remove(ObjectPlace(root: object.root, key: object.key)) }
-        if isMissing { observation?.note(object, .deletion) }
+        if isMissing { observation?.note(object, property: .deletion) }
         forgetBases(of: object)
         if isPlanted(.reusesStaleRows) { return (false, []) }
-        // An object that was deleted and inserted again begins with version 1, so that its content counts too.
+        // An object that was deleted and inserted again begins with version 1, so that its content
+        // counts too.
         if !isMissing, let committed = object.committedRow, RowAccess.version(committed) == record.version,
             record.bytes.withUnsafeBytes({ bytes in
                 bytes.baseAddress.map {
-                    RowAccess.haveEqualContent(committed, object.tail.byteCount(committed), $0, bytes.count)
+                    RowAccess.haveEqualContent(
+                        committed, leftCount: object.tail.byteCount(committed), right: $0, rightCount: bytes.count)
                 } ?? false
             })
         {
@@ -257,7 +262,7 @@ extension GraphCore {
         }
         let before = undoStack == nil ? nil : object.committedRow
         if let before { RowPage.retain(before) }
-        defer { noteForeignRow(of: object, before) }
+        defer { noteForeignRow(of: object, former: before) }
         guard object.state.contains(.privateRow), !object.flags.contains(.deleted), let row = object.row,
             let committed = PrivateRow.committed(row)
         else {

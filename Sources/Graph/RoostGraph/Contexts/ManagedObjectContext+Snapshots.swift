@@ -3,22 +3,22 @@ package import RoostCore
 // Access for tools that read what a context shows as they read a store.
 
 extension ManagedObjectContext {
-    /// Returns the state that the context shows, unsaved changes included, as a snapshot of a store.
+    /// Returns the state that the context shows, unsaved changes included, as a snapshot of a
+    /// store.
     ///
-    /// It is for the present event: the end of the event closes what it reads. Later changes of the
-    /// context can appear in it.
+    /// It is valid until the end of the event. Later changes of the context can appear in it.
     ///
     /// - Throws: The error of a getter since the last call; what reading throws.
     package func snapshotWithChanges() throws(StoreError) -> any StoreSnapshot {
         core.checkIsolation()
         core.propagateDeletes()
         try core.throwLatched()
-        return ParentSnapshot(self, try core.openReader(), store: 0)
+        return ParentSnapshot(self, reader: try core.openReader(), store: 0)
     }
 
     /// Calls `body` with each object that the next save writes.
     ///
-    /// An object with the values that were saved is left out. So is an object that only got or lost
+    /// Objects whose values are the saved ones are left out. So are objects that only got or lost
     /// members of a relationship that the members store.
     package func forEachWrittenObject(_ body: (ManagedObject) -> Void) {
         for object in core.changed where core.isWritten(object) { body(object) }
@@ -51,6 +51,7 @@ extension GraphCore {
         if hasLinks ?? false { return true }
         guard object.state.contains(.privateRow), let row = object.row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
-        return !RowAccess.haveEqualContent(row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+        return !RowAccess.haveEqualContent(
+            row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 }

@@ -35,7 +35,7 @@ public final class ManagedObjectContext {
     public var mergePolicy: MergePolicy = .error
     /// Whether other contexts' saves appear at the end of each event.
     ///
-    /// False at first; true for the view context.
+    /// The default is false, and true for the view context.
     ///
     /// Commits of other containers and processes appear too: all objects whose versions changed are
     /// read again. A context with a home, such as the view context, is woken for them; see
@@ -55,8 +55,8 @@ public final class ManagedObjectContext {
     /// Whether an object whose row is missing counts as deleted.
     ///
     /// The properties of a fault then read as null; values that were read before stay readable. The
-    /// object is not validated. If false, reading the fault is an error that the next save, fetch or
-    /// count throws.
+    /// object is not validated. If false, reading the fault is an error that the next save, fetch
+    /// or count throws.
     public var deletesInaccessibleFaults: Bool {
         get { core.deletesInaccessibleFaults }
         set { core.deletesInaccessibleFaults = newValue }
@@ -171,11 +171,11 @@ public final class ManagedObjectContext {
             throw StoreError(.invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
         }
         core.checkIsolation()
-        let object = core.makeObject(entity.number, entity.root, core.newKey(entity))
+        let object = core.makeObject(entity.number, root: entity.root, key: core.newKey(entity))
         let bytes = core.table.info(entity.number).newRow
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return }
-            let row = core.privateRows.copy(base, bytes.count)
+            let row = core.privateRows.copy(base, byteCount: bytes.count)
             PrivateRow.setCommitted(nil, of: row)
             object.row = UnsafeRawPointer(row)
         }
@@ -220,14 +220,14 @@ public final class ManagedObjectContext {
     /// throws; the result is then a fault of the first entity that cannot be read.
     public func object(with id: ObjectID) -> ManagedObject {
         let found = core.latching { () throws(StoreError) in try requireObject(id) }
-        return found ?? core.object(0, id.key)
+        return found ?? core.object(0, key: id.key)
     }
 
     func requireObject(_ id: ObjectID) throws(StoreError) -> ManagedObject {
         let entity = try model.requireEntity(id.entity)
-        if let known = core.registered(entity.root, id.key) { return known }
+        if let known = core.registered(entity.root, key: id.key) { return known }
         guard entity.selfAndSubentities.count > 1 else {
-            return core.makeObject(entity.number, entity.root, id.key)
+            return core.makeObject(entity.number, root: entity.root, key: id.key)
         }
         let objects = try core.objects([id.key], destination: entity.number)
         return objects[0]
@@ -242,7 +242,7 @@ public final class ManagedObjectContext {
     ///
     /// Does not read.
     public func registeredObject(for id: ObjectID) -> ManagedObject? {
-        model.entity(id.entity).flatMap { core.registered($0.root, id.key) }
+        model.entity(id.entity).flatMap { core.registered($0.root, key: id.key) }
     }
 
     /// Reads and returns the object for an ID.
@@ -391,7 +391,7 @@ public final class ManagedObjectContext {
     /// Discards an object's changes and turns it into a fault; or reads its current row and keeps
     /// the changes.
     ///
-    /// The changes of other objects stay: what refers to the object is still in its to-many
+    /// The changes of other objects stay. Objects that refer to this one are still in its to-many
     /// relationships.
     ///
     /// - Parameters:
@@ -413,7 +413,7 @@ public final class ManagedObjectContext {
             core.turnIntoFault(object)
             core.withoutUndo {
                 core.restoreMembers(of: object)
-                for (relationship, key) in cleared { core.clear(object, relationship, ifItIs: key) }
+                for (relationship, key) in cleared { core.clear(object, relationship: relationship, ifItIs: key) }
             }
             return
         }

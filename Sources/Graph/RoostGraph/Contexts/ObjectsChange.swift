@@ -16,7 +16,7 @@ public struct ObjectsChange {
 
 /// Ends an observation when it is released.
 ///
-/// It keeps the context alive no longer than the program does.
+/// It does not keep the context alive.
 public final class ObservationToken {
     private let end: () -> Void
 
@@ -45,7 +45,8 @@ extension ManagedObjectContext {
 
     /// Notifies observers of the changes of the event.
     func notifyObservers() {
-        // An observer can end the event itself. It is not told again what it is being told.
+        // An observer can end the event itself. The nested call leaves out what is already being
+        // reported.
         let isNested = isNotifying
         let start = isNested ? min(core.notifiedCount, core.touched.count) : 0
         guard start < core.touched.count || !refreshed.isEmpty || !invalidated.isEmpty || !mergedInserts.isEmpty
@@ -58,7 +59,7 @@ extension ManagedObjectContext {
         defer { isNotifying = isNested }
         var touched = core.touched[start...].filter { $0.state.contains(.touched) }
         if core.undoStack != nil {
-            // An object is noted again when undo had to begin anew in the middle of an event.
+            // An object is noted twice if undo began to record anew in the middle of an event.
             var seen: Set<ManagedObject> = []
             touched = touched.filter { seen.insert($0).inserted }
         }

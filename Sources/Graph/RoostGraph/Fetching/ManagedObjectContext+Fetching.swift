@@ -5,16 +5,16 @@ internal import RoostStores
 extension ManagedObjectContext {
     /// Returns the objects that a request asks for, as the unsaved changes leave them.
     ///
-    /// Objects that the context has already keep their values. Objects with equal sort keys, and
+    /// Objects that are already in the context keep their values. Objects with equal sort keys, and
     /// all objects without an order, come in the order of their keys.
     ///
     /// - Throws: The error of a getter since the last call; `unknownEntity`, `unknownProperty`,
     ///   `invalidRequest`; what reading throws.
     /// - Complexity: That of the store, if no unsaved change can matter to the request. Otherwise
-    ///   one comparison more for each changed object of the entity. If the predicate or the order
+    ///   one more comparison for each changed object of the entity. If the predicate or the order
     ///   follows relationships to an entity with unsaved changes, also one for each object that
-    ///   refers to a changed one; if these are many, or a relationship has no inverse, all objects
-    ///   are compared.
+    ///   refers to a changed object. All objects are compared if these are many, or if a
+    ///   relationship has no inverse.
     public func fetch(_ request: FetchRequest) throws(StoreError) -> [ManagedObject] {
         try fetch(request, includesPendingChanges: true, refreshes: false)
     }
@@ -81,7 +81,7 @@ extension ManagedObjectContext {
         let reader = try core.openReader()
         let snapshot = try reader.snapshot(ofEntity: entity.number)
         guard includesPendingChanges, !core.changed.isEmpty else { return (snapshot, nil) }
-        let reach = RequestReach(request, entity, model: model)
+        let reach = RequestReach(request, entity: entity, model: model)
         let position = base.storeSet.storeOfEntity[entity.number]
         let pending = try core.pendingChanges(store: position, in: reach)
         guard !pending.changes.isEmpty else { return (snapshot, nil) }
@@ -90,7 +90,8 @@ extension ManagedObjectContext {
         let isStoreRight =
             reach.followedRoots.isEmpty || !hasLinks && !core.changed.contains { reach.followedRoots.contains($0.root) }
         let fetch = try PendingFetch(
-            request, entity, pending.changes, isStoreRight: isStoreRight, following: reach.followed, snapshot: snapshot,
+            request, entity: entity, changes: pending.changes, isStoreRight: isStoreRight, following: reach.followed,
+            snapshot: snapshot,
             graph: try reader.graph(ofEntity: entity.number))
         return (snapshot, fetch.concernsStoreOnly ? nil : fetch)
     }
@@ -187,7 +188,7 @@ extension ManagedObjectContext {
         _ request: Fetch<Object>, of count: Int
     ) throws(StoreError) -> PagedObjects<Object> {
         let ids = try fetchIDs(request.request, includesPendingChanges: request.includesPendingChanges)
-        return PagedObjects(self, ids, pageCount: max(1, count))
+        return PagedObjects(self, ids: ids, pageCount: max(1, count))
     }
 
     /// Reads the rows of all faults among the objects in one step, then those of each path.
@@ -225,8 +226,8 @@ extension GraphCore {
         batch.forEachRecord { record in
             guard let base = record.bytes.baseAddress else { return }
             let (root, count) = (record.root, record.bytes.count)
-            let known = isPlanted(.makesSecondObject) ? nil : registry.find(root, record.key)
-            let object = known ?? makeObject(record.entityNumber, root, record.key)
+            let known = isPlanted(.makesSecondObject) ? nil : registry.find(root, key: record.key)
+            let object = known ?? makeObject(record.entityNumber, root: root, key: record.key)
             objects.append(object)
             if object.row != nil {
                 guard
@@ -235,9 +236,9 @@ extension GraphCore {
                 else { return }
                 results?.suspect(object)
                 object.extra?.decoded.removeAll()
-                object.replaceRow(by: UnsafeRawPointer(fetchedRows.copy(base, count)))
+                object.replaceRow(by: UnsafeRawPointer(fetchedRows.copy(base, byteCount: count)))
             } else {
-                object.row = UnsafeRawPointer(fetchedRows.copy(base, count))
+                object.row = UnsafeRawPointer(fetchedRows.copy(base, byteCount: count))
             }
             object.byteCount = UInt32(truncatingIfNeeded: count)
             // A fault that was made by the name of a superentity learns its own entity now.
@@ -260,9 +261,9 @@ extension GraphCore {
             let root = model.entities[relationship.destination].root
             if relationship.isToMany {
                 keys[root, default: (relationship.destination, [])].keys += try memberKeys(
-                    of: object, relationship.number)
+                    of: object, relationship: relationship.number)
             } else if let field = object.info.references[relationship.number],
-                let (_, key) = RowAccess.reference(object.firedRow, field)
+                let (_, key) = RowAccess.reference(object.firedRow, field: field)
             {
                 keys[root, default: (relationship.destination, [])].keys.append(key)
             }
@@ -272,7 +273,7 @@ extension GraphCore {
             let unique = entry.keys.filter { known.insert($0).inserted }
             try read(
                 unique.filter {
-                    registered(root, $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
+                    registered(root, key: $0)?.row == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
                 },
                 root: root)
             for object in try self.objects(unique, destination: entry.destination)
@@ -287,13 +288,14 @@ extension GraphCore {
 
 /// The result of a request, read one page of objects at a time.
 ///
-/// The order is that of the moment in which the request was executed: changes move nothing.
+/// The order is that of the moment at which the request was executed. Later changes do not move
+/// objects.
 public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     private let context: ManagedObjectContext
     private let ids: [ObjectID]
     private let pageCount: Int
 
-    init(_ context: ManagedObjectContext, _ ids: [ObjectID], pageCount: Int) {
+    init(_ context: ManagedObjectContext, ids: [ObjectID], pageCount: Int) {
         (self.context, self.ids, self.pageCount) = (context, ids, pageCount)
     }
 
@@ -302,7 +304,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
     /// The position after the last object.
     public var endIndex: Int { ids.count }
 
-    /// The object at a position; nil for an object whose class is another one.
+    /// The object at a position; nil for an object of another class.
     ///
     /// If it is a fault, its page is read. An object that was deleted meanwhile reads as null.
     public subscript(position: Int) -> Object? {
@@ -316,7 +318,7 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
             _ = core.latching { () throws(StoreError) in
                 try core.read(
                     page.filter {
-                        core.registered(object.root, $0.key)?.row == nil
+                        core.registered(object.root, key: $0.key)?.row == nil
                             && core.readAhead[ObjectPlace(root: object.root, key: $0.key)] == nil
                     }.map(\.key), root: object.root)
             }
@@ -326,10 +328,9 @@ public struct PagedObjects<Object: ManagedObjectClass>: RandomAccessCollection {
 }
 
 extension ManagedObjectContext {
-    /// Returns the objects that a request asks for; the store reads on a thread of Roost's own.
+    /// Returns the objects that a request asks for, and reads on a thread of Roost's own.
     ///
-    /// The result has what the store has at that time. Unsaved changes that matter to the request
-    /// make it read again in the caller's isolation.
+    /// If unsaved changes matter to the request, it reads again in the caller's isolation.
     ///
     /// - Throws: As ``fetch(_:)-(FetchRequest)``.
     public nonisolated(nonsending) func fetchInBackground<Object: ManagedObjectClass>(

@@ -3,8 +3,8 @@ internal import RoostStores
 
 /// Finds the objects whose place in a request's answer can differ because other objects changed.
 ///
-/// It goes from each changed object to the objects that refer to it, through the inverses of the
-/// relationships that the request follows, in the state of the store and in that of the changes.
+/// It follows the inverses of the request's relationships from each changed object to the objects
+/// that refer to it, in the state of the store and in that of the changes.
 struct PendingCandidates {
     private let changes: ChangeSet
     private let model: ManagedObjectModel
@@ -21,13 +21,13 @@ struct PendingCandidates {
     ///   - changes: The changes.
     ///   - before: The objects without the changes.
     ///   - after: The objects with the changes.
-    init(following followed: [Int], _ changes: ChangeSet, from before: any ObjectGraph, to after: any ObjectGraph) {
+    init(following followed: [Int], changes: ChangeSet, from before: any ObjectGraph, to after: any ObjectGraph) {
         (self.changes, model, self.before, self.after) = (changes, changes.model, before, after)
         self.followed = followed.map { changes.model.relationships[$0] }
-        inserted = Set((0..<changes.inserts.count).map { Self.place(changes.inserts, $0) })
+        inserted = Set((0..<changes.inserts.count).map { Self.place(changes.inserts, index: $0) })
     }
 
-    private static func place(_ batch: RecordBatch, _ index: Int) -> ObjectPlace {
+    private static func place(_ batch: RecordBatch, index: Int) -> ObjectPlace {
         ObjectPlace(root: batch.model.entities[batch.entityNumber(at: index)].root, key: batch.key(at: index))
     }
 
@@ -48,8 +48,10 @@ struct PendingCandidates {
             var found: Set<ObjectPlace> = []
             for (root, places) in Dictionary(grouping: next, by: \.root) {
                 let keys = places.map(\.key).sorted()
-                try collect(keys.filter { !inserted.contains(ObjectPlace(root: root, key: $0)) }, root, before, &found)
-                try collect(keys, root, after, &found)
+                try collect(
+                    keys.filter { !inserted.contains(ObjectPlace(root: root, key: $0)) }, root: root, graph: before,
+                    found: &found)
+                try collect(keys, root: root, graph: after, found: &found)
             }
             next = found.subtracting(known)
             known.formUnion(next)
@@ -60,7 +62,7 @@ struct PendingCandidates {
     /// The objects whose records or links change.
     private func changedPlaces() throws(StoreError) -> Set<ObjectPlace> {
         var places = inserted
-        for index in 0..<changes.updates.count { places.insert(Self.place(changes.updates, index)) }
+        for index in 0..<changes.updates.count { places.insert(Self.place(changes.updates, index: index)) }
         for reference in changes.deletes {
             let entity = try model.requireEntity(reference.id.entity)
             places.insert(ObjectPlace(root: entity.root, key: reference.id.key))
@@ -78,7 +80,7 @@ struct PendingCandidates {
 
     /// Adds the objects that refer to some objects of one hierarchy in one state.
     private func collect(
-        _ keys: [Int64], _ root: Int, _ graph: any ObjectGraph, _ found: inout Set<ObjectPlace>
+        _ keys: [Int64], root: Int, graph: any ObjectGraph, found: inout Set<ObjectPlace>
     ) throws(StoreError) {
         guard !keys.isEmpty else { return }
         let relationships = followed.filter { model.entities[$0.destination].root == root }

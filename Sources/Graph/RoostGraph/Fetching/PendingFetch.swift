@@ -19,7 +19,7 @@ struct PendingFetch {
     private let changedKeys: Set<Int64>
     /// The changed records of the entity, in the order of their keys.
     private let records: RecordBatch
-    /// Whether the store is right about the objects that did not change themselves.
+    /// Whether the store's answer is right for all objects that did not change themselves.
     private let isStoreRight: Bool
     /// Whether a record alone decides whether it meets the request, and where it is in the order.
     private let isLocal: Bool
@@ -36,7 +36,7 @@ struct PendingFetch {
     ///   - graph: The objects of that state.
     /// - Throws: What compiling the request throws.
     init(
-        _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ changes: ChangeSet, isStoreRight: Bool,
+        _ request: FetchRequest, entity: ManagedObjectModel.Entity, changes: ChangeSet, isStoreRight: Bool,
         following followed: [Int]?, snapshot: any StoreSnapshot, graph: any ObjectGraph
     ) throws(StoreError) {
         let model = changes.model
@@ -69,11 +69,12 @@ struct PendingFetch {
         if !isStoreRight, let followed {
             let after = try ChangedGraph(changes, over: graph)
             changedGraph = after
-            let search = PendingCandidates(following: followed, changes, from: graph, to: after)
+            let search = PendingCandidates(following: followed, changes: changes, from: graph, to: after)
             // Beyond a part of all objects, one pass over them is faster.
             let limit = max(64, Int(clamping: try snapshot.lastKey(of: entity.name) / 16))
             if let candidates = try search.keys(ofHierarchy: entity.root, limit: limit) {
-                // The store is right about all others. Candidates are compared as changed objects are.
+                // The store is right about all others. Candidates are compared as changed objects
+                // are.
                 let unchanged = candidates.subtracting(keys).sorted()
                 try graph.read(unchanged, inHierarchyOf: entity.root, into: &related)
                 for index in 0..<related.count {
@@ -118,7 +119,7 @@ struct PendingFetch {
             request = FetchRequest(request.entity)
             request.includesSubentities = checked.request.includesSubentities
         }
-        return PendingRecords(records, changedKeys, over: try snapshot.fetch(request))
+        return PendingRecords(records, changedKeys: changedKeys, over: try snapshot.fetch(request))
     }
 
     func cursor() throws(StoreError) -> any RecordCursor {
@@ -141,7 +142,7 @@ private final class PendingRecords: RecordVisitor {
     private var position = 0
     private var isAtEnd = false
 
-    init(_ records: RecordBatch, _ changedKeys: Set<Int64>, over cursor: any RecordCursor) {
+    init(_ records: RecordBatch, changedKeys: Set<Int64>, over cursor: any RecordCursor) {
         (self.records, self.changedKeys, self.cursor) = (records, changedKeys, cursor)
         batch = RecordBatch(model: records.model)
     }

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// The hierarchies whose objects a request reads: its own, and those of related objects.
 ///
-/// It is taken from the names in the request's paths: a relationship that no path names is not
-/// followed. So it can have too many hierarchies, and never too few.
+/// It follows from the names in the request's paths: a relationship that no path names is not
+/// followed. So it can contain too many hierarchies, and never too few.
 struct RequestReach {
     /// The root of the requested entity.
     let root: Int
@@ -12,7 +12,7 @@ struct RequestReach {
     /// The numbers of the relationships that are followed; nil if a path can begin at any object.
     let followed: [Int]?
 
-    init(_ request: FetchRequest, _ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
+    init(_ request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         root = entity.root
         var names = PathNames()
         if let predicate = request.predicate { names.collect(predicate) }
@@ -29,7 +29,8 @@ struct RequestReach {
 
 /// The names in the paths of a request.
 private struct PathNames {
-    /// The names at which paths end: a reference with one of them is looked at, its destination is not.
+    /// The names at which paths end: a reference with one of them is looked at, its destination is
+    /// not.
     private var last: Set<String> = []
     /// All others.
     private var followed: Set<String> = []

@@ -17,7 +17,7 @@ final class Extra {
     /// Stores can have objects that refer to it then.
     var isReturning = false
 
-    /// Whether all that changes of the object is in its row.
+    /// Whether all changes of the object are in its row.
     var hasRowOnly: Bool { members.isEmpty && transients.isEmpty && rowInFlight == nil }
 
     deinit {
@@ -37,8 +37,8 @@ struct Members {
     private(set) var removed: Set<Int64> = []
     /// The added keys of an ordered relationship, in the order in which they were added.
     private var appended: [Int64] = []
-    /// The keys of an ordered relationship that were removed and added again, so that they are at the
-    /// end wherever the store has them.
+    /// The keys of an ordered relationship that were removed and added again, so that they are at
+    /// the end wherever the store has them.
     private var movedToEnd: Set<Int64> = []
     /// The current members in their order; nil until they are read.
     private(set) var current: [Int64]?
@@ -66,7 +66,8 @@ struct Members {
     mutating func add(_ key: Int64, isOrdered: Bool) {
         let isMember = knows(key) ?? false
         if isOrdered, removed.contains(key) { movedToEnd.insert(key) }
-        // What was removed here need not be in the store, if that was not read. What is being saved is shown as added.
+        // What was removed here need not be in the store, if that was not read. What is being saved
+        // is shown as added.
         if removed.remove(key) == nil || !baseKeys.contains(key) || inFlight?.removed.contains(key) ?? false {
             if !isMember { added.insert(key) }
         }
@@ -93,11 +94,12 @@ struct Members {
         current?.removeAll { $0 == key }
     }
 
-    /// Takes over what the store has.
+    /// Sets the stored members, as they were read.
     mutating func setBase(_ keys: [Int64]) {
         base = keys
         baseKeys = Set(keys)
-        // What another context did too is no difference any more. What is being saved will be in the store.
+        // What another context did too is no difference any more. What is being saved will be in
+        // the store.
         added = added.filter { !baseKeys.contains($0) || inFlight?.removed.contains($0) ?? false }
         removed = removed.filter { baseKeys.contains($0) || inFlight?.added.contains($0) ?? false }
         guard isReordered, let own = current else { return settle() }
@@ -118,7 +120,7 @@ struct Members {
         current = keys
     }
 
-    /// Works out the current members of a relationship whose base is known.
+    /// Computes the current members of a relationship whose stored members are known.
     mutating func settle(isOrdered: Bool) {
         guard current == nil else { return }
         settle()
@@ -131,7 +133,7 @@ struct Members {
         isReordered = true
     }
 
-    /// Forgets what the store has, and what was changed about some objects.
+    /// Forgets the stored members, and the changes to the membership of some objects.
     mutating func retract(_ keys: Set<Int64>) {
         added.subtract(keys)
         removed.subtract(keys)
@@ -141,7 +143,7 @@ struct Members {
         forgetBase()
     }
 
-    /// Forgets what the store has; differences stay.
+    /// Forgets the stored members; differences stay.
     mutating func forgetBase() {
         (base, baseKeys) = (nil, [])
         if !isReordered { current = nil }

@@ -18,15 +18,15 @@ extension ManagedObject {
         guard let observation = core.observation else { return row }
         let fields = info.fieldAtOffset
         if fields.indices.contains(offset), fields[offset] >= 0 {
-            observation.access(self, .field(Int(fields[offset])))
+            observation.access(self, property: .field(Int(fields[offset])))
         }
         return row
     }
 
     /// Reads a number of an object that is a fault or can be observed.
     ///
-    /// The compiler would count a reference to the object on the fast path too, if both paths had the
-    /// read in common.
+    /// The compiler would count a reference to the object on the fast path too, if both paths had
+    /// the read in common.
     @inlinable @inline(never)
     final func slowLoad<T: BitwiseCopyable>(_ type: T.Type, at offset: Int) -> T {
         slowRow(at: offset).loadUnaligned(fromByteOffset: offset, as: T.self)
@@ -37,7 +37,7 @@ extension ManagedObject {
     final func slowIsNull(_ field: Int) -> Bool {
         let row = firedRow
         noteAccess(.field(field))
-        return RowAccess.isNull(row, field)
+        return RowAccess.isNull(row, field: field)
     }
 
     // SAFETY of the next two: `fastRow` is a row if its address is even.
@@ -79,7 +79,7 @@ extension ManagedObject {
     final func store<T: BitwiseCopyable>(_ value: T, at offset: Int, field: Int) {
         withWritableRow(field) { row in
             row.storeBytes(of: value, toByteOffset: offset, as: T.self)
-            RowAccess.setNull(false, row, field)
+            RowAccess.setNull(false, row: row, field: field)
         }
     }
 
@@ -89,7 +89,7 @@ extension ManagedObject {
     ) {
         withWritableRow(field) { row in
             row.storeBytes(of: value ?? 0, toByteOffset: offset, as: T.self)
-            RowAccess.setNull(value == nil, row, field)
+            RowAccess.setNull(value == nil, row: row, field: field)
         }
     }
 
@@ -346,11 +346,11 @@ extension ManagedObject {
 
     /// Runs `body` with the bytes of a field in the tail, or returns nil for null.
     @inline(__always)
-    final func withTail<Result>(_ offset: Int, _ field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
+    final func withTail<Result>(_ offset: Int, field: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         let row = firedRow
         noteAccess(.field(field))
-        guard !RowAccess.isNull(row, field) else { return nil }
-        let (start, end) = RowAccess.tailRange(row, offset, tail)
+        guard !RowAccess.isNull(row, field: field) else { return nil }
+        let (start, end) = RowAccess.tailRange(row, byteOffset: offset, layout: tail)
         return body(UnsafeRawBufferPointer(start: row + start, count: end - start))
     }
 
@@ -361,19 +361,21 @@ extension ManagedObject {
             if state.contains(.observed) { return setObservedTail(bytes, at: offset, field: field) }
             guard core.touch(self) else { return }
         }
-        if let row { core.replaceTail(of: self, row, field, offset, with: bytes) }
+        if let row { core.replaceTail(of: self, row: row, field: field, offset: offset, with: bytes) }
     }
 
     @inline(never)
     private final func setObservedTail(_ bytes: UnsafeRawBufferPointer?, at offset: Int, field: Int) {
-        withObservedRow(field) { core.replaceTail(of: self, UnsafeRawPointer($0), field, offset, with: bytes) }
+        withObservedRow(field) {
+            core.replaceTail(of: self, row: UnsafeRawPointer($0), field: field, offset: offset, with: bytes)
+        }
     }
 
     /// The value of a mandatory attribute; empty for null.
     public final func text(at offset: Int, field: Int) -> String { optionalText(at: offset, field: field) ?? "" }
     /// The value of an optional attribute.
     public final func optionalText(at offset: Int, field: Int) -> String? {
-        withTail(offset, field) { String(decoding: $0, as: UTF8.self) }
+        withTail(offset, field: field) { String(decoding: $0, as: UTF8.self) }
     }
     /// Sets a mandatory attribute.
     public final func setText(_ value: String, at offset: Int, field: Int) {
@@ -387,7 +389,7 @@ extension ManagedObject {
     /// The value of a mandatory attribute; empty for null.
     public final func data(at offset: Int, field: Int) -> Data { optionalData(at: offset, field: field) ?? Data() }
     /// The value of an optional attribute.
-    public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field) { Data($0) } }
+    public final func optionalData(at offset: Int, field: Int) -> Data? { withTail(offset, field: field) { Data($0) } }
     /// Sets a mandatory attribute.
     public final func setData(_ value: Data, at offset: Int, field: Int) {
         value.withUnsafeBytes { setTail($0, at: offset, field: field) }

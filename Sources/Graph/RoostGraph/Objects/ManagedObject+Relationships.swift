@@ -19,7 +19,7 @@ extension ManagedObject {
     /// Sets a to-one relationship, and the other side with it.
     public final func setToOne(_ object: ManagedObject?, at offset: Int, field: Int) {
         guard let relationship = info.entity.layout.fields[field].relationship else { return }
-        setDestination(object, relationship)
+        setDestination(object, relationship: relationship)
     }
 
     /// The destination of a to-one relationship.
@@ -29,51 +29,51 @@ extension ManagedObject {
 
     /// Sets a to-one relationship, and the other side with it.
     public final func setToOne(_ object: ManagedObject?, slot: Int) {
-        if let relationship = relationship(slot) { setDestination(object, relationship) }
+        if let relationship = relationship(slot) { setDestination(object, relationship: relationship) }
     }
 
     private final func destination(_ field: RecordLayout.Field) -> ManagedObject? {
-        let destination = core.destination(of: self, field)
+        let destination = core.destination(of: self, field: field)
         noteAccess(field)
         return destination
     }
 
     /// Sets a to-one relationship by its number, and the other side with it.
-    final func setDestination(_ object: ManagedObject?, _ relationship: Int) {
+    final func setDestination(_ object: ManagedObject?, relationship: Int) {
         guard let field = info.references[relationship] else { return }
-        setting(.field(field.index)) { core.setDestination(of: self, relationship, to: object) }
+        setting(.field(field.index)) { core.setDestination(of: self, relationship: relationship, to: object) }
     }
 
     /// The members of a to-many relationship.
     public final func toMany<Object: ManagedObject>(slot: Int) -> ToMany<Object> {
-        relationship(slot).map { ToMany(self, $0) } ?? ToMany()
+        relationship(slot).map { ToMany(self, relationship: $0) } ?? ToMany()
     }
 
     /// Makes the members of a to-many relationship those of a set.
     public final func setToMany<Object: ManagedObject>(_ objects: ToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
-        setMembers(objects.elements, number)
+        setMembers(objects.elements, relationship: number)
     }
 
-    private final func setMembers(_ objects: [ManagedObject], _ relationship: Int) {
-        setting(.members(relationship)) { core.setMembers(of: self, relationship, to: objects) }
+    private final func setMembers(_ objects: [ManagedObject], relationship: Int) {
+        setting(.members(relationship)) { core.setMembers(of: self, relationship: relationship, to: objects) }
     }
 
     /// The members of an ordered to-many relationship.
     public final func orderedToMany<Object: ManagedObject>(slot: Int) -> OrderedToMany<Object> {
-        relationship(slot).map { OrderedToMany(self, $0) } ?? OrderedToMany()
+        relationship(slot).map { OrderedToMany(self, relationship: $0) } ?? OrderedToMany()
     }
 
     /// Makes the members of an ordered to-many relationship those of a list, in its order.
     public final func setOrderedToMany<Object: ManagedObject>(_ objects: OrderedToMany<Object>, slot: Int) {
         guard let number = relationship(slot), !objects.isRelationship(number, of: self) else { return }
-        setMembers(objects.elements, number)
+        setMembers(objects.elements, relationship: number)
     }
 
     // MARK: By name
 
     private final func requireRelationship(
-        _ name: String, _ kind: String, _ isKind: (ManagedObjectModel.Relationship) -> Bool
+        _ name: String, kind: String, _ isKind: (ManagedObjectModel.Relationship) -> Bool
     ) throws(StoreError) -> ManagedObjectModel.Relationship {
         let relationship = try core.model.requireRelationship(RelationshipName(info.entity.name, name: name))
         guard isKind(relationship) else {
@@ -86,7 +86,7 @@ extension ManagedObject {
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
     public final func object(_ relationship: String) throws(StoreError) -> ManagedObject? {
-        let found = try requireRelationship(relationship, "to-one") { !$0.isToMany }
+        let found = try requireRelationship(relationship, kind: "to-one") { !$0.isToMany }
         return info.references[found.number].flatMap { destination($0) }
     }
 
@@ -94,16 +94,18 @@ extension ManagedObject {
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a to-many relationship.
     public final func setObject(_ object: ManagedObject?, for relationship: String) throws(StoreError) {
-        let found = try requireRelationship(relationship, "to-one") { !$0.isToMany }
-        setDestination(object, found.number)
+        let found = try requireRelationship(relationship, kind: "to-one") { !$0.isToMany }
+        setDestination(object, relationship: found.number)
     }
 
     /// Returns the members of a to-many relationship, which can be changed through the result.
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a relationship that is to-one or ordered.
     public final func objects(_ relationship: String) throws(StoreError) -> ToMany<ManagedObject> {
-        let found = try requireRelationship(relationship, "to-many without an order") { $0.isToMany && !$0.isOrdered }
-        return ToMany(self, found.number)
+        let found = try requireRelationship(relationship, kind: "to-many without an order") {
+            $0.isToMany && !$0.isOrdered
+        }
+        return ToMany(self, relationship: found.number)
     }
 
     /// Returns the members of an ordered to-many relationship, which can be changed through the
@@ -111,8 +113,8 @@ extension ManagedObject {
     ///
     /// - Throws: `unknownProperty`; `invalidRequest` for a relationship without an order.
     public final func orderedObjects(_ relationship: String) throws(StoreError) -> OrderedToMany<ManagedObject> {
-        let found = try requireRelationship(relationship, "ordered") { $0.isOrdered }
-        return OrderedToMany(self, found.number)
+        let found = try requireRelationship(relationship, kind: "ordered") { $0.isOrdered }
+        return OrderedToMany(self, relationship: found.number)
     }
 
     /// Returns whether the members of a to-many relationship are still unread.

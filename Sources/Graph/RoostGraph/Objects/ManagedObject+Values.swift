@@ -37,9 +37,11 @@ extension ManagedObject {
     ///   type or out of range; `invalidRequest` for a to-many relationship. The object is unchanged
     ///   then.
     public final func setValue(_ value: Value, for name: String) throws(StoreError) {
-        if let attribute = info.transients[name] { return try setTransient(value, attribute) }
+        if let attribute = info.transients[name] { return try setTransient(value, attribute: attribute) }
         guard let field = info.entity.layout.field(name) else { throw unknown(name) }
-        if let relationship = info.entity.relationship(name) { return try setReference(value, relationship) }
+        if let relationship = info.entity.relationship(name) {
+            return try setReference(value, relationship: relationship)
+        }
         if info.entity.attribute(name)?.derivationExpression != nil {
             throw StoreError(
                 .invalidRequest, "'\(info.entity.name).\(name)' is derived; a save computes it. Change its sources.")
@@ -63,17 +65,17 @@ extension ManagedObject {
     }
 
     private final func setReference(
-        _ value: Value, _ relationship: ManagedObjectModel.Relationship
+        _ value: Value, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) {
         switch value {
-        case .null: setDestination(nil, relationship.number)
+        case .null: setDestination(nil, relationship: relationship.number)
         case .objectID(let id):
             guard let context else { throw StoreError(.closed, "\(objectID) has left its context.") }
             let destination = context.object(with: id)
             guard core.model.entities[relationship.destination].includes(Int(destination.entityNumber)) else {
                 throw StoreError(.invalidValue, "'\(relationship.name)' cannot refer to \(id).")
             }
-            setDestination(destination, relationship.number)
+            setDestination(destination, relationship: relationship.number)
         default:
             throw StoreError(
                 .invalidValue, "'\(relationship.name)' needs an object ID or null, not \(value.kindDescription).")
@@ -96,7 +98,7 @@ extension ManagedObject {
         guard !flags.contains(.orphan) else { return }
         _ = firedRow
         var replacements: [(field: RecordLayout.Field, value: Value)] = []
-        collect(value, field, &replacements)
+        collect(value, field: field, replacements: &replacements)
         replacements.sort { $0.field.index < $1.field.index }
         var batch = RecordBatch(model: core.model)
         let count = Int(byteCount)
@@ -108,8 +110,8 @@ extension ManagedObject {
 
     /// Splits a composite into its elements; the elements that it does not name become null.
     private final func collect(
-        _ value: Value, _ field: RecordLayout.Field,
-        _ replacements: inout [(field: RecordLayout.Field, value: Value)]
+        _ value: Value, field: RecordLayout.Field,
+        replacements: inout [(field: RecordLayout.Field, value: Value)]
     ) {
         replacements.append((field, value))
         guard field.kind == .composite else { return }
@@ -119,13 +121,13 @@ extension ManagedObject {
         for element in info.entity.layout.fields where element.name.hasPrefix(prefix) {
             let name = String(element.name.dropFirst(prefix.count))
             guard !name.contains(".") else { continue }
-            collect(elements[name] ?? .null, element, &replacements)
+            collect(elements[name] ?? .null, field: element, replacements: &replacements)
         }
     }
 
     // MARK: Transient attributes
 
-    private final func setTransient(_ value: Value, _ attribute: AttributeDescription) throws(StoreError) {
+    private final func setTransient(_ value: Value, attribute: AttributeDescription) throws(StoreError) {
         guard value.isNull || value.fits(attribute.type) else {
             throw StoreError(
                 .invalidValue,
@@ -162,7 +164,7 @@ extension ManagedObject {
         guard let field = field(slot) else { return nil }
         let row = firedRow
         noteAccess(field)
-        guard !RowAccess.isNull(row, field.index) else { return nil }
+        guard !RowAccess.isNull(row, field: field.index) else { return nil }
         if let known = extra?.decoded[slot] as? T { return known }
         guard let data = optionalData(at: field.byteOffset, field: field.index) else { return nil }
         do {
@@ -203,20 +205,20 @@ extension ManagedObject {
 
     /// Returns the current values of the stored properties that differ from the saved ones.
     ///
-    /// Attributes and to-one relationships; of a new object, all that are not null.
+    /// The result has attributes and to-one relationships; for a new object, all that are not null.
     public final func changedValues() -> [String: Value] {
         guard state.contains(.privateRow), let row else { return [:] }
-        return differences(of: row, Int(byteCount), from: PrivateRow.committed(row), current: true)
+        return differences(of: row, count: Int(byteCount), from: PrivateRow.committed(row), current: true)
     }
 
     /// Returns the old values of the stored properties that changed in this event.
     public final func changedValuesForCurrentEvent() -> [String: Value] {
         guard state.contains(.touched), state.contains(.privateRow), let row else { return [:] }
         let old = extra?.eventRow ?? PrivateRow.committed(row)
-        return differences(of: row, Int(byteCount), from: old, current: false)
+        return differences(of: row, count: Int(byteCount), from: old, current: false)
     }
 
-    /// Returns the saved values of the named properties; of all that are not null without names.
+    /// Returns the saved values of the named properties; without names, all that are not null.
     ///
     /// - Throws: `unknownProperty`; what reading a fault throws.
     public final func committedValues(_ names: [String]? = nil) throws(StoreError) -> [String: Value] {
@@ -233,7 +235,7 @@ extension ManagedObject {
     }
 
     private final func differences(
-        of row: UnsafeRawPointer, _ count: Int, from old: UnsafeRawPointer?, current: Bool
+        of row: UnsafeRawPointer, count: Int, from old: UnsafeRawPointer?, current: Bool
     ) -> [String: Value] {
         let new = RecordReader(row: row, byteCount: count, key: key, model: core.model)
         let former = old.map {

@@ -19,7 +19,7 @@ public import RoostCore
 /// Subclasses add computed properties and methods. A stored property of a subclass is neither saved
 /// nor discarded by a rollback.
 open class ManagedObject {
-    /// The object's record, for accessors: an odd address is not to be read.
+    /// The address of the object's record for accessors, which must not read an odd address.
     ///
     /// It is 1 for a fault. In an observable context it is the address of the record and 1, so that
     /// each accessor calls a function.
@@ -32,7 +32,7 @@ open class ManagedObject {
     /// The bytes of the row.
     @exclusivity(unchecked) final var byteCount: UInt32 = 0
     @exclusivity(unchecked) final var entityNumber: UInt16
-    /// Whether a setter may write at once: see ``State``.
+    /// The facts that decide whether a setter may write directly; see ``State``.
     @usableFromInline @exclusivity(unchecked) final var state: State
     @exclusivity(unchecked) final var flags: Flags = []
 
@@ -147,7 +147,7 @@ open class ManagedObject {
         guard state.contains(.privateRow), let row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(byteCount), committed, tail.byteCount(committed))
+            row, leftCount: Int(byteCount), right: committed, rightCount: tail.byteCount(committed))
     }
     /// The number of times the object was written, as of the last read; 0 for a new object.
     public final var version: UInt32 {
@@ -166,11 +166,11 @@ open class ManagedObject {
     open func awakeFromFetch() {}
     /// Called after the object got other values than the program gave it.
     ///
-    /// For what is computed from values. What it sets is not a change.
+    /// Override it to update state that is computed from values. What it sets is not a change.
     open func awake(from events: SnapshotEvents) {}
     /// Called by each call of ``ManagedObjectContext/delete(_:)``, before delete rules apply.
     open func prepareForDeletion() {}
-    /// Called before a save, again as long as objects change.
+    /// Called before a save, and again for objects that change in it.
     open func willSave() {}
     /// Called after a save that wrote the object.
     open func didSave() {}

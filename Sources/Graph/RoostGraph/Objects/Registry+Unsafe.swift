@@ -33,7 +33,7 @@ struct Registry: ~Copyable {
 
     /// Keys that follow each other share a cache line of tags.
     @inline(__always)
-    private static func hash(_ root: Int, _ key: Int64) -> UInt32 {
+    private static func hash(_ root: Int, key: Int64) -> UInt32 {
         let bits = UInt64(bitPattern: key)
         var hash = (bits &>> 4) &+ UInt64(truncatingIfNeeded: root) &* 0x9E37_79B9_7F4A_7C15
         hash ^= hash &>> 32
@@ -58,8 +58,8 @@ struct Registry: ~Copyable {
 
     /// Returns the object, or nil.
     @inline(__always)
-    func find(_ root: Int, _ key: Int64) -> ManagedObject? {
-        let tag = Self.hash(root, key)
+    func find(_ root: Int, key: Int64) -> ManagedObject? {
+        let tag = Self.hash(root, key: key)
         var slot = slot(of: tag)
         while tags[slot] != 0 {
             if tags[slot] == tag, let object = objects[slot],
@@ -74,13 +74,13 @@ struct Registry: ~Copyable {
 
     /// Adds an object that is not in the registry.
     @inline(__always)
-    mutating func insert(_ object: ManagedObject, _ root: Int) {
+    mutating func insert(_ object: ManagedObject, root: Int) {
         if usedCount * 3 >= capacity * 2 { grow() }
-        place(Unmanaged.passUnretained(object), Self.hash(root, object.key))
+        place(Unmanaged.passUnretained(object), tag: Self.hash(root, key: object.key))
         count += 1
     }
 
-    private mutating func place(_ object: Unmanaged<ManagedObject>, _ tag: UInt32) {
+    private mutating func place(_ object: Unmanaged<ManagedObject>, tag: UInt32) {
         var slot = slot(of: tag)
         // The slot of a removed object can be taken, because the new one is not in the registry.
         while tags[slot] != 0, objects[slot] != nil { slot = self.slot(after: slot) }
@@ -90,9 +90,9 @@ struct Registry: ~Copyable {
     }
 
     /// Removes an object, if it is in the registry.
-    mutating func remove(_ object: ManagedObject, _ root: Int) {
+    mutating func remove(_ object: ManagedObject, root: Int) {
         let pointer = Unmanaged.passUnretained(object).toOpaque()
-        var slot = slot(of: Self.hash(root, object.key))
+        var slot = slot(of: Self.hash(root, key: object.key))
         while tags[slot] != 0 {
             if let found = objects[slot], found.toOpaque() == pointer {
                 objects[slot] = nil
@@ -104,7 +104,8 @@ struct Registry: ~Copyable {
         }
     }
 
-    /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay short.
+    /// Frees the slots of removed objects at the end of a run of taken slots, so that runs stay
+    /// short.
     private mutating func free(_ slot: Int) {
         guard tags[self.slot(after: slot)] == 0 else { return }
         var slot = slot
@@ -125,7 +126,7 @@ struct Registry: ~Copyable {
         objects.initialize(repeating: nil, count: capacity)
         usedCount = 0
         for slot in 0..<oldCapacity {
-            if let object = oldObjects[slot] { place(object, oldTags[slot]) }
+            if let object = oldObjects[slot] { place(object, tag: oldTags[slot]) }
         }
         oldTags.deallocate()
         oldObjects.deallocate()

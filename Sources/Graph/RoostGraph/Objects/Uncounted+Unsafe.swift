@@ -1,12 +1,14 @@
 internal import RoostCore
 
-// Loops over objects that a list keeps alive, without counting a reference for each of them. Counting costs two atomic
-// operations for each object, and a save goes through all changed objects several times.
+// Loops over objects that a list keeps alive, without counting a reference for each of them.
+// Counting costs two atomic operations for each object, and a save goes through all changed objects
+// several times.
 //
-// SAFETY of the whole file: a list is a value that is held for the whole loop. So what the body does to the context's own
-// lists ends no object of it. A class reference and an `Unmanaged` of it have the same representation.
+// SAFETY of the whole file: a list is a value that is held for the whole loop. So what the body
+// does to the context's own lists ends no object of it. A class reference and an `Unmanaged` of it
+// have the same representation.
 
-/// A list of objects that can be gone through without counting references.
+/// A list of objects whose elements can be visited without counting references.
 protocol UncountedList {
     func withUnsafeBufferPointer<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<ManagedObject>) throws(Failure) -> Result

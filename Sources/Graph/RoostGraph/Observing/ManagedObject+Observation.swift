@@ -7,7 +7,7 @@ extension ManagedObject {
     /// Notes for observation that a property was read.
     @inline(__always)
     final func noteAccess(_ property: ObservedProperty) {
-        if let observation = core.observation { observation.access(self, property) }
+        if let observation = core.observation { observation.access(self, property: property) }
     }
 
     /// Notes for observation that a field was read.
@@ -20,22 +20,22 @@ extension ManagedObject {
         _ property: ObservedProperty, _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         guard let observation = core.observation else { return try body() }
-        observation.willSet(self, property)
+        observation.willSet(self, property: property)
         defer {
-            observation.didSet(self, property)
+            observation.didSet(self, property: property)
             observation.report()
         }
         return try body()
     }
 
     /// Adds a member to a relationship, and the object to the other side.
-    final func add(_ member: ManagedObject, _ relationship: Int) {
-        setting(.members(relationship)) { core.add(member, to: self, relationship) }
+    final func add(_ member: ManagedObject, relationship: Int) {
+        setting(.members(relationship)) { core.add(member, to: self, relationship: relationship) }
     }
 
     /// Removes a member of a relationship, and the object from the other side.
-    final func remove(_ member: ManagedObject, _ relationship: Int) {
-        setting(.members(relationship)) { core.remove(member, from: self, relationship) }
+    final func remove(_ member: ManagedObject, relationship: Int) {
+        setting(.members(relationship)) { core.remove(member, from: self, relationship: relationship) }
     }
 
     /// The property of a field; nil for a composite attribute and its parts, which change together.
@@ -50,6 +50,6 @@ extension ManagedObject {
         fastRow = new.map { $0 + 1 } ?? Self.noRow(or: fastRow)
         // Reading a fault changes nothing, and turning into a fault notes all properties.
         guard let old, let new, old != new, let observation = core.observation else { return }
-        observation.noteDifferences(of: self, old, new)
+        observation.noteDifferences(of: self, old: old, new: new)
     }
 }

@@ -3,8 +3,8 @@ internal import RoostCore
 extension ManagedObjectContext {
     /// Whether `withObservationTracking` and SwiftUI see reads and writes of the context's objects.
     ///
-    /// Set it before the context has objects; later it is an error that the next save, fetch or count
-    /// throws. A child of such a context is observable, too.
+    /// Set it before the context has objects; later it is an error that the next save, fetch or
+    /// count throws. A child of such a context is observable, too.
     ///
     /// ```swift
     /// let context = container.viewContext

@@ -35,7 +35,7 @@ final class ObjectObservation {
     // MARK: Reading
 
     /// Notes that a property was read.
-    func access(_ object: ManagedObject, _ property: ObservedProperty) {
+    func access(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
         if let known = registrars[id] { return known.access(object, keyPath: keyPaths[property]) }
         let fresh = ObservationRegistrar()
@@ -49,12 +49,12 @@ final class ObjectObservation {
     // MARK: Writing
 
     /// Reports that a setter is about to write a property.
-    func willSet(_ object: ManagedObject, _ property: ObservedProperty) {
+    func willSet(_ object: ManagedObject, property: ObservedProperty) {
         registrars[ObjectIdentifier(object)]?.willSet(object, keyPath: keyPaths[property])
     }
 
     /// Reports that a setter wrote a property.
-    func didSet(_ object: ManagedObject, _ property: ObservedProperty) {
+    func didSet(_ object: ManagedObject, property: ObservedProperty) {
         let id = ObjectIdentifier(object)
         // The change was noted, too, as all changes of rows and members are.
         if let position = positions[id] { pending[position].properties.remove(property) }
@@ -75,7 +75,7 @@ final class ObjectObservation {
     }
 
     /// Notes that a property changed.
-    func note(_ object: ManagedObject, _ property: ObservedProperty) {
+    func note(_ object: ManagedObject, property: ObservedProperty) {
         change(object) { $0.properties.insert(property) }
     }
 
@@ -83,20 +83,20 @@ final class ObjectObservation {
     func noteAll(_ object: ManagedObject) { change(object) { $0.isWhole = true } }
 
     /// Notes the properties that differ between two rows of an object.
-    func noteDifferences(of object: ManagedObject, _ old: UnsafeRawPointer, _ new: UnsafeRawPointer) {
+    func noteDifferences(of object: ManagedObject, old: UnsafeRawPointer, new: UnsafeRawPointer) {
         guard registrars[ObjectIdentifier(object)] != nil else { return }
         let (oldCount, newCount) = (object.tail.byteCount(old), object.tail.byteCount(new))
-        guard !RowAccess.haveEqualContent(old, oldCount, new, newCount) else { return }
+        guard !RowAccess.haveEqualContent(old, leftCount: oldCount, right: new, rightCount: newCount) else { return }
         let model = object.core.model
         let former = RecordReader(row: old, byteCount: oldCount, key: object.key, model: model)
         let present = RecordReader(row: new, byteCount: newCount, key: object.key, model: model)
         for field in object.info.entity.layout.fields where field.kind != .order {
-            if former.value(field) != present.value(field) { note(object, .field(field.index)) }
+            if former.value(field) != present.value(field) { note(object, property: .field(field.index)) }
         }
     }
 
-    /// Notes that the context forgets the members of an object's relationships, which stores can have
-    /// changed.
+    /// Notes that the context forgets the members of an object's relationships, which stores can
+    /// have changed.
     func noteForgotten(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
         for (relationship, state) in extra.members {
@@ -108,8 +108,8 @@ final class ObjectObservation {
     /// Notes that all members and transient values of an object that are known are discarded.
     func noteDiscarded(_ object: ManagedObject) {
         guard let extra = object.extra, registrars[ObjectIdentifier(object)] != nil else { return }
-        for (relationship, _) in extra.members { note(object, .members(relationship)) }
-        for name in extra.transients.keys { note(object, .transient(name)) }
+        for (relationship, _) in extra.members { note(object, property: .members(relationship)) }
+        for name in extra.transients.keys { note(object, property: .transient(name)) }
     }
 
     // MARK: Reporting
@@ -150,7 +150,7 @@ final class ObjectObservation {
             return properties
         }
         for (relationship, keys) in entry.forgotten where !properties.contains(.members(relationship)) {
-            let present = try? object.core.memberKeys(of: object, relationship)
+            let present = try? object.core.memberKeys(of: object, relationship: relationship)
             if present != keys { properties.insert(.members(relationship)) }
         }
         return properties

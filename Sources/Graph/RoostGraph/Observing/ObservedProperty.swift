@@ -13,14 +13,14 @@ enum ObservedProperty: Hashable {
 extension ManagedObject {
     /// Gives each property a key path of its own: equal key paths have equal properties.
     ///
-    /// Nothing reads it. The slow path of an accessor knows a property by its place, and not by the
-    /// key path of a class.
+    /// No code reads through the key paths. The slow path of an accessor knows a property by its
+    /// place, not by the key path of a class.
     final subscript(observed property: ObservedProperty) -> Void { () }
 }
 
 /// The key paths of properties, each made once.
 ///
-/// All objects of a context share them: an observation is of a key path and of one object.
+/// All objects of a context share them, because an observation has a key path and one object.
 struct ObservedKeyPaths {
     private var fields: [KeyPath<ManagedObject, Void>] = []
     private var members: [KeyPath<ManagedObject, Void>] = []

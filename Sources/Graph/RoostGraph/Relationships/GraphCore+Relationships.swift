@@ -1,32 +1,33 @@
 internal import RoostCore
 internal import RoostStores
 
-// Both sides of a relationship are changed at once. A to-one relationship is a field of its object's
-// row; a to-many relationship is a set of differences, so adding and removing read nothing of it.
+// Both sides of a relationship are changed at once. A to-one relationship is a field of its
+// object's row; a to-many relationship is a set of differences, so adding and removing read nothing
+// of it.
 
 extension GraphCore {
     /// Returns the destination of a to-one relationship.
-    func destination(of object: ManagedObject, _ field: RecordLayout.Field) -> ManagedObject? {
+    func destination(of object: ManagedObject, field: RecordLayout.Field) -> ManagedObject? {
         let row = object.firedRow
-        guard let (entity, key) = RowAccess.reference(row, field) else { return nil }
+        guard let (entity, key) = RowAccess.reference(row, field: field) else { return nil }
         let root = table.root(entity)
-        if let known = registry.find(root, key) { return known }
+        if let known = registry.find(root, key: key) { return known }
         let place = ObjectPlace(root: root, key: key)
         if readAhead[place] == nil {
             if let company { RowPage.release(company.row) }
             RowPage.retain(row)
             company = (place, row, field, Int(object.entityNumber))
         }
-        return makeObject(entity, root, key)
+        return makeObject(entity, root: root, key: key)
     }
 
     /// Sets a to-one relationship, and the other side with it.
-    func setDestination(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
+    func setDestination(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         let declared = model.relationships[relationship]
         guard let field = object.info.references[relationship] else { return }
         if let new {
             guard new.core === self || isPlanted(.connectsContexts), !object.flags.contains(.orphan) else {
-                return refuse(object, new, declared)
+                return refuse(object, other: new, relationship: declared)
             }
             guard model.entities[declared.destination].includes(Int(new.entityNumber)) else {
                 return latch(
@@ -37,31 +38,33 @@ extension GraphCore {
             }
         }
         guard touch(object), let row = object.row else { return }
-        let old = RowAccess.reference(row, field)
+        let old = RowAccess.reference(row, field: field)
         guard old?.key != new?.key else { return }
-        setReference(of: object, relationship, to: new)
+        setReference(of: object, relationship: relationship, to: new)
         guard isTracking, !isPlanted(.leavesInverse), let number = declared.inverse else { return }
         let inverse = model.relationships[number]
-        let former = isPlanted(.leavesFormerInverse) ? nil : old.map { self.object($0.entity, $0.key) }
+        let former = isPlanted(.leavesFormerInverse) ? nil : old.map { self.object($0.entity, key: $0.key) }
         if inverse.isToMany {
-            if let former { removeMember(object.key, of: former, inverse) }
-            if let new { addMember(object.key, to: new, inverse) }
+            if let former { removeMember(object.key, of: former, relationship: inverse) }
+            if let new { addMember(object.key, to: new, relationship: inverse) }
         } else {
-            if let former, former !== object || !inverse.isReflexive { clear(former, number, ifItIs: object.key) }
+            if let former, former !== object || !inverse.isReflexive {
+                clear(former, relationship: number, ifItIs: object.key)
+            }
             guard let new else { return }
             // The destination's former partner has none any more.
             if let partnerField = new.info.references[number],
-                let partner = RowAccess.reference(new.firedRow, partnerField), partner.key != object.key,
+                let partner = RowAccess.reference(new.firedRow, field: partnerField), partner.key != object.key,
                 !isPlanted(.leavesFormerPartner)
             {
-                clear(self.object(partner.entity, partner.key), relationship, ifItIs: new.key)
+                clear(self.object(partner.entity, key: partner.key), relationship: relationship, ifItIs: new.key)
             }
-            setReference(of: new, number, to: object)
+            setReference(of: new, relationship: number, to: object)
         }
     }
 
     private func refuse(
-        _ object: ManagedObject, _ other: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+        _ object: ManagedObject, other: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
         latch(
             StoreError(
@@ -71,22 +74,22 @@ extension GraphCore {
     }
 
     /// Makes a reference null if it refers to an object.
-    func clear(_ object: ManagedObject, _ relationship: Int, ifItIs key: Int64) {
+    func clear(_ object: ManagedObject, relationship: Int, ifItIs key: Int64) {
         guard let field = object.info.references[relationship],
-            RowAccess.reference(object.firedRow, field)?.key == key, !object.flags.contains(.inaccessible)
+            RowAccess.reference(object.firedRow, field: field)?.key == key, !object.flags.contains(.inaccessible)
         else { return }
-        setReference(of: object, relationship, to: nil)
+        setReference(of: object, relationship: relationship, to: nil)
     }
 
     /// Writes a reference, without the other side.
-    func setReference(of object: ManagedObject, _ relationship: Int, to new: ManagedObject?) {
+    func setReference(of object: ManagedObject, relationship: Int, to new: ManagedObject?) {
         guard let field = object.info.references[relationship], touch(object), let row = object.row else { return }
-        if let observation { observation.note(object, .field(field.index)) }
+        if let observation { observation.note(object, property: .field(field.index)) }
         let writable = UnsafeMutableRawPointer(mutating: row)
-        RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, writable, field)
+        RowAccess.setReference(new.map { (Int($0.entityNumber), $0.key) }, row: writable, field: field)
         guard let place = object.info.places[relationship] else { return }
         // The save gives the place in the new list.
-        RowAccess.setNull(true, writable, place.index)
+        RowAccess.setNull(true, row: writable, field: place.index)
         writable.storeBytes(of: 0, toByteOffset: place.byteOffset, as: Int64.self)
     }
 
@@ -94,7 +97,7 @@ extension GraphCore {
 
     /// Changes what is known of the members of a to-many relationship.
     @inline(__always)
-    func change(_ object: ManagedObject, _ relationship: Int, _ body: (inout Members) -> Void) {
+    func change(_ object: ManagedObject, relationship: Int, _ body: (inout Members) -> Void) {
         let extra = object.requireExtra()
         if let index = extra.members.firstIndex(where: { $0.relationship == relationship }) {
             body(&extra.members[index].state)
@@ -103,34 +106,36 @@ extension GraphCore {
             body(&members)
             extra.members.append((relationship, members))
         }
-        if let observation { observation.note(object, .members(relationship)) }
+        if let observation { observation.note(object, property: .members(relationship)) }
         note(object)
     }
 
     /// Adds a member on one side.
-    func addMember(_ key: Int64, to owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship) {
+    func addMember(_ key: Int64, to owner: ManagedObject, relationship: ManagedObjectModel.Relationship) {
         let number = undoRecord?.number ?? 0
-        change(owner, relationship.number) { state in
-            if undoRecord != nil { noteMember(key, of: owner, relationship, state) }
+        change(owner, relationship: relationship.number) { state in
+            if undoRecord != nil { noteMember(key, of: owner, relationship: relationship, state: state) }
             state.recordWithOrder = number
             state.add(key, isOrdered: relationship.isOrdered)
         }
     }
 
     /// Removes a member on one side.
-    func removeMember(_ key: Int64, of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship) {
+    func removeMember(_ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship) {
         let number = undoRecord?.number ?? 0
-        change(owner, relationship.number) { state in
-            if undoRecord != nil { noteMember(key, of: owner, relationship, state) }
+        change(owner, relationship: relationship.number) { state in
+            if undoRecord != nil { noteMember(key, of: owner, relationship: relationship, state: state) }
             state.recordWithOrder = number
             state.remove(key, isOrdered: relationship.isOrdered)
         }
     }
 
     /// Adds a member, and changes the other side with it.
-    func add(_ member: ManagedObject, to owner: ManagedObject, _ relationship: Int) {
+    func add(_ member: ManagedObject, to owner: ManagedObject, relationship: Int) {
         let declared = model.relationships[relationship]
-        guard member.core === self, !owner.flags.contains(.orphan) else { return refuse(owner, member, declared) }
+        guard member.core === self, !owner.flags.contains(.orphan) else {
+            return refuse(owner, other: member, relationship: declared)
+        }
         guard model.entities[declared.destination].includes(Int(member.entityNumber)) else {
             return latch(
                 StoreError(
@@ -140,36 +145,36 @@ extension GraphCore {
         }
         checkIsolation()
         if case .derived(let inverse) = declared.storage {
-            setDestination(of: member, inverse, to: owner)
+            setDestination(of: member, relationship: inverse, to: owner)
         } else {
             if isPlanted(.readsToAppend) {
-                _ = latching { () throws(StoreError) in try memberKeys(of: owner, relationship) }
+                _ = latching { () throws(StoreError) in try memberKeys(of: owner, relationship: relationship) }
             }
-            addMember(member.key, to: owner, declared)
+            addMember(member.key, to: owner, relationship: declared)
             guard isTracking, !isPlanted(.addsOneSide), let inverse = declared.inverse else { return }
-            addMember(owner.key, to: member, model.relationships[inverse])
+            addMember(owner.key, to: member, relationship: model.relationships[inverse])
         }
     }
 
     /// Removes a member, and changes the other side with it.
-    func remove(_ member: ManagedObject, from owner: ManagedObject, _ relationship: Int) {
+    func remove(_ member: ManagedObject, from owner: ManagedObject, relationship: Int) {
         let declared = model.relationships[relationship]
         guard member.core === self else { return }
         checkIsolation()
         if case .derived(let inverse) = declared.storage {
             guard let field = member.info.references[inverse],
-                RowAccess.reference(member.firedRow, field)?.key == owner.key
+                RowAccess.reference(member.firedRow, field: field)?.key == owner.key
             else { return }
-            setDestination(of: member, inverse, to: nil)
+            setDestination(of: member, relationship: inverse, to: nil)
         } else {
-            removeMember(member.key, of: owner, declared)
+            removeMember(member.key, of: owner, relationship: declared)
             guard isTracking, !isPlanted(.removesOneSide), let inverse = declared.inverse else { return }
-            removeMember(owner.key, of: member, model.relationships[inverse])
+            removeMember(owner.key, of: member, relationship: model.relationships[inverse])
         }
     }
 
     /// Returns the keys of the members in their order; reads them if they are unread.
-    func memberKeys(of owner: ManagedObject, _ relationship: Int) throws(StoreError) -> [Int64] {
+    func memberKeys(of owner: ManagedObject, relationship: Int) throws(StoreError) -> [Int64] {
         let declared = model.relationships[relationship]
         let extra = owner.requireExtra()
         var index = extra.members.firstIndex { $0.relationship == relationship }
@@ -184,23 +189,24 @@ extension GraphCore {
                 throw StoreError(
                     .closed, "\(owner.objectID) has left its context, so '\(declared.name.name)' cannot be read.")
             }
-            // Objects of a store can refer to one that returns after a saved deletion. Links it has none.
+            // Objects of a store can refer to one that returns after a saved deletion. Links it has
+            // none.
             let canBeStored = if case .derived = declared.storage { extra.isReturning } else { false }
             if !owner.flags.contains(.inserted) || canBeStored, owner.key > 0 || parent != nil {
                 try openReader().graph(ofEntity: Int(owner.entityNumber))
                     .appendDestinations(of: declared, from: owner.key, to: &keys)
             }
             extra.members[index].state.setBase(keys)
-            withoutUndo { removeDeleted(keys, from: owner, declared) }
+            withoutUndo { removeDeleted(keys, from: owner, relationship: declared) }
         }
         extra.members[index].state.settle(isOrdered: declared.isOrdered)
         return extra.members[index].state.current ?? []
     }
 
-    /// Takes members that are deleted here out of what was read of a relationship, as deleting them did
-    /// with the members that were known then.
+    /// Takes members that are deleted here out of what was read of a relationship, as deleting them
+    /// did with the members that were known then.
     private func removeDeleted(
-        _ keys: [Int64], from owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+        _ keys: [Int64], from owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) {
         guard hasPropagatedDeletes, !owner.flags.contains(.deleted), let inverse = relationship.inverse,
             [.nullify, .cascade].contains(model.relationships[inverse].declaration.deleteRule)
@@ -208,17 +214,17 @@ extension GraphCore {
         observation?.isPaused = true
         defer { observation?.isPaused = false }
         let root = model.entities[relationship.destination].root
-        for key in keys where registered(root, key)?.flags.isSuperset(of: [.deleted, .propagated]) ?? false {
+        for key in keys where registered(root, key: key)?.flags.isSuperset(of: [.deleted, .propagated]) ?? false {
             if undoStack != nil {
                 hiddenMembers.append((owner, relationship.number, ObjectPlace(root: root, key: key)))
             }
-            change(owner, relationship.number) { $0.remove(key, isOrdered: relationship.isOrdered) }
+            change(owner, relationship: relationship.number) { $0.remove(key, isOrdered: relationship.isOrdered) }
         }
     }
 
     /// Returns the members in their order.
-    func members(of owner: ManagedObject, _ relationship: Int) throws(StoreError) -> [ManagedObject] {
-        let keys = try memberKeys(of: owner, relationship)
+    func members(of owner: ManagedObject, relationship: Int) throws(StoreError) -> [ManagedObject] {
+        let keys = try memberKeys(of: owner, relationship: relationship)
         return try objects(keys, destination: model.relationships[relationship].destination)
     }
 
@@ -228,35 +234,35 @@ extension GraphCore {
         let isPolymorphic = model.entities[destination].selfAndSubentities.count > 1
         if isPolymorphic {
             let unread = keys.filter {
-                registry.find(root, $0) == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
+                registry.find(root, key: $0) == nil && readAhead[ObjectPlace(root: root, key: $0)] == nil
             }
             if !unread.isEmpty { try read(unread, root: root) }
         }
         return keys.map { key in
-            if let known = registry.find(root, key) { return known }
+            if let known = registry.find(root, key: key) { return known }
             let entity = readAhead[ObjectPlace(root: root, key: key)].map { Self.entityNumber(of: $0.row) }
-            return makeObject(entity ?? destination, root, key)
+            return makeObject(entity ?? destination, root: root, key: key)
         }
     }
 
     /// Returns whether an object is a member.
-    func isMember(_ member: ManagedObject, of owner: ManagedObject, _ relationship: Int) throws(StoreError) -> Bool {
+    func isMember(_ member: ManagedObject, of owner: ManagedObject, relationship: Int) throws(StoreError) -> Bool {
         guard member.core === self else { return false }
         if case .derived(let inverse) = model.relationships[relationship].storage {
             guard let field = member.info.references[inverse] else { return false }
-            return RowAccess.reference(member.firedRow, field)?.key == owner.key
+            return RowAccess.reference(member.firedRow, field: field)?.key == owner.key
         }
         if let known = owner.extra?.members.first(where: { $0.relationship == relationship })?.state.knows(member.key) {
             return known
         }
-        return try memberKeys(of: owner, relationship).contains(member.key)
+        return try memberKeys(of: owner, relationship: relationship).contains(member.key)
     }
 
     /// Returns the condition of being a member.
-    func membership(in owner: ManagedObject, _ relationship: Int) throws(StoreError) -> FetchRequest.Predicate {
+    func membership(in owner: ManagedObject, relationship: Int) throws(StoreError) -> FetchRequest.Predicate {
         guard let number = model.relationships[relationship].inverse else {
             let destination = model.entities[model.relationships[relationship].destination].name
-            let keys = try memberKeys(of: owner, relationship)
+            let keys = try memberKeys(of: owner, relationship: relationship)
             let ids = keys.map { FetchRequest.Expression.constant(.objectID(ObjectID(destination, key: $0))) }
             return .comparison(.init(left: .evaluatedObject, operator: .isIn, right: .aggregate(ids)))
         }
@@ -268,23 +274,25 @@ extension GraphCore {
     }
 
     /// Replaces the members of a to-many relationship.
-    func setMembers(of owner: ManagedObject, _ relationship: Int, to objects: [ManagedObject]) {
+    func setMembers(of owner: ManagedObject, relationship: Int, to objects: [ManagedObject]) {
         let isOrdered = model.relationships[relationship].isOrdered
         _ = latching { () throws(StoreError) in
             let new = Set(objects)
-            for former in try members(of: owner, relationship) where !new.contains(former) {
-                remove(former, from: owner, relationship)
+            for former in try members(of: owner, relationship: relationship) where !new.contains(former) {
+                remove(former, from: owner, relationship: relationship)
             }
-            let former = Set(try memberKeys(of: owner, relationship))
-            for object in objects where !former.contains(object.key) { add(object, to: owner, relationship) }
+            let former = Set(try memberKeys(of: owner, relationship: relationship))
+            for object in objects where !former.contains(object.key) {
+                add(object, to: owner, relationship: relationship)
+            }
             if isOrdered {
-                let accepted = Set(try memberKeys(of: owner, relationship))
+                let accepted = Set(try memberKeys(of: owner, relationship: relationship))
                 var seen: Set<Int64> = []
                 let keys = objects.map(\.key).filter { accepted.contains($0) && seen.insert($0).inserted }
-                if keys != (try memberKeys(of: owner, relationship)), !isPlanted(.forgetsOrder) {
+                if keys != (try memberKeys(of: owner, relationship: relationship)), !isPlanted(.forgetsOrder) {
                     let number = undoRecord?.number ?? 0
-                    change(owner, relationship) { state in
-                        noteOrder(of: owner, relationship, state)
+                    change(owner, relationship: relationship) { state in
+                        noteOrder(of: owner, relationship: relationship, state: state)
                         state.recordWithOrder = number
                         state.reorder(keys)
                     }

@@ -19,7 +19,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
 
     private var storage: Storage
 
-    init(_ owner: ManagedObject, _ relationship: Int) { storage = .relationship(owner, relationship) }
+    init(_ owner: ManagedObject, relationship: Int) { storage = .relationship(owner, relationship) }
 
     /// Creates an empty list, to be set as the members of a relationship.
     public init() { storage = .list([]) }
@@ -31,12 +31,13 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         case .relationship(let owner, let relationship):
             owner.noteAccess(.members(relationship))
             let core = owner.core
-            let objects = core.latching { () throws(StoreError) in try core.members(of: owner, relationship) } ?? []
+            let objects =
+                core.latching { () throws(StoreError) in try core.members(of: owner, relationship: relationship) } ?? []
             return objects.compactMap { $0 as? Element }
         }
     }
 
-    /// Whether the list is that of a relationship of an object already.
+    /// Whether the list already is that of a relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -47,7 +48,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         switch storage {
         case .list: storage = .list(unique)
         case .relationship(let owner, let relationship):
-            owner.setting(.members(relationship)) { owner.core.setMembers(of: owner, relationship, to: unique) }
+            owner.setting(.members(relationship)) {
+                owner.core.setMembers(of: owner, relationship: relationship, to: unique)
+            }
         }
     }
 
@@ -62,7 +65,9 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
         case .relationship(let owner, let relationship):
             owner.noteAccess(.members(relationship))
             let core = owner.core
-            return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship).count } ?? 0
+            return core.latching { () throws(StoreError) in
+                try core.memberKeys(of: owner, relationship: relationship).count
+            } ?? 0
         }
     }
 
@@ -99,7 +104,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     public mutating func append(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
-        case .relationship(let owner, let relationship): owner.add(object, relationship)
+        case .relationship(let owner, let relationship): owner.add(object, relationship: relationship)
         }
     }
 
@@ -107,7 +112,7 @@ public struct OrderedToMany<Element: ManagedObject>: RandomAccessCollection, Mut
     public mutating func remove(_ object: Element) {
         switch storage {
         case .list(let objects): storage = .list(objects.filter { $0 !== object })
-        case .relationship(let owner, let relationship): owner.remove(object, relationship)
+        case .relationship(let owner, let relationship): owner.remove(object, relationship: relationship)
         }
     }
 

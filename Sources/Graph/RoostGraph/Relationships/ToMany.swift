@@ -2,7 +2,7 @@ public import RoostCore
 
 /// The members of a to-many relationship: a set, in the order of their keys.
 ///
-/// Adding and removing read nothing; the members are read when the program looks at them. Both
+/// Adding and removing do not read members; they are read when the program accesses them. Both
 /// sides of the relationship change at once.
 ///
 /// ```swift
@@ -17,7 +17,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
 
     private var storage: Storage
 
-    init(_ owner: ManagedObject, _ relationship: Int) { storage = .relationship(owner, relationship) }
+    init(_ owner: ManagedObject, relationship: Int) { storage = .relationship(owner, relationship) }
 
     /// Creates a set of objects, to be set as the members of a relationship.
     public init(_ objects: some Sequence<Element>) { storage = .list(Array(objects)) }
@@ -29,7 +29,8 @@ public struct ToMany<Element: ManagedObject>: Collection {
         guard case .relationship(let owner, let relationship) = storage else { return [] }
         owner.noteAccess(.members(relationship))
         let core = owner.core
-        return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship) } ?? []
+        return core.latching { () throws(StoreError) in try core.memberKeys(of: owner, relationship: relationship) }
+            ?? []
     }
 
     /// The members.
@@ -39,12 +40,13 @@ public struct ToMany<Element: ManagedObject>: Collection {
         case .relationship(let owner, let relationship):
             owner.noteAccess(.members(relationship))
             let core = owner.core
-            let objects = core.latching { () throws(StoreError) in try core.members(of: owner, relationship) } ?? []
+            let objects =
+                core.latching { () throws(StoreError) in try core.members(of: owner, relationship: relationship) } ?? []
             return objects.compactMap { $0 as? Element }
         }
     }
 
-    /// Whether the set is that of a relationship of an object already.
+    /// Whether the set already is that of a relationship of an object.
     func isRelationship(_ relationship: Int, of owner: ManagedObject) -> Bool {
         if case .relationship(let own, relationship) = storage { own === owner } else { false }
     }
@@ -78,14 +80,14 @@ public struct ToMany<Element: ManagedObject>: Collection {
             owner.noteAccess(.members(relationship))
             let core = owner.core
             return core.latching { () throws(StoreError) in
-                try core.isMember(object, of: owner, relationship)
+                try core.isMember(object, of: owner, relationship: relationship)
             } ?? false
         }
     }
 
     /// Returns the members that meet a condition, as the unsaved changes leave them.
     ///
-    /// The store finds them; the others are not read.
+    /// The store finds them. Other members are not read.
     ///
     /// - Throws: `invalidRequest` for a set that is not of a relationship; `closed` if its object has
     ///   left its context; as ``ManagedObjectContext/fetch(_:)-(FetchRequest)``.
@@ -100,7 +102,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
             throw StoreError(.closed, "\(owner.objectID) has left its context, so its members cannot be fetched.")
         }
         owner.noteAccess(.members(relationship))
-        let isMember = try owner.core.membership(in: owner, relationship)
+        let isMember = try owner.core.membership(in: owner, relationship: relationship)
         let model = owner.core.model
         let request = FetchRequest(
             model.entities[model.relationships[relationship].destination].name,
@@ -116,7 +118,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public mutating func insert(_ object: Element) {
         switch storage {
         case .list(let objects): if !objects.contains(object) { storage = .list(objects + [object]) }
-        case .relationship(let owner, let relationship): owner.add(object, relationship)
+        case .relationship(let owner, let relationship): owner.add(object, relationship: relationship)
         }
     }
 
@@ -126,7 +128,7 @@ public struct ToMany<Element: ManagedObject>: Collection {
     public mutating func remove(_ object: Element) {
         switch storage {
         case .list(let objects): storage = .list(objects.filter { $0 !== object })
-        case .relationship(let owner, let relationship): owner.remove(object, relationship)
+        case .relationship(let owner, let relationship): owner.remove(object, relationship: relationship)
         }
     }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 package import RoostCore
 
-/// A sum from which numbers can be taken away again without a rest.
+/// A sum from which numbers can be removed again without a rounding error.
 ///
 /// Adding and subtracting floating-point numbers rounds each time. So they are added as whole
 /// numbers of the smallest unit that a double has, and rounded once, when the sum is read.
@@ -29,12 +29,12 @@ package struct ExactSum: Sendable {
         switch value {
         case .int(let number): whole += isRemoved ? -Int128(number) : Int128(number)
         case .decimal(let number): if isRemoved { decimal -= number } else { decimal += number }
-        case .double(let number): add(number, isRemoved)
+        case .double(let number): add(number, isRemoved: isRemoved)
         default: break
         }
     }
 
-    private mutating func add(_ number: Double, _ isRemoved: Bool) {
+    private mutating func add(_ number: Double, isRemoved: Bool) {
         let step = isRemoved ? -1 : 1
         guard number.isFinite else {
             if number.isNaN {
@@ -105,7 +105,7 @@ package struct ExactSum: Sendable {
         let width = 128 - lead.leadingZeroBitCount
         if unit + width > -1_021 {
             // A normal number: one rounding, to 53 bits.
-            result = Self.scaled(Double(lead), unit)
+            result = Self.scaled(Double(lead), exponent: unit)
         } else {
             // All digits fit below the smallest normal number, so nothing is rounded.
             result = Double(
@@ -116,7 +116,7 @@ package struct ExactSum: Sendable {
         return isNegative ? -result : result
     }
 
-    private static func scaled(_ number: Double, _ exponent: Int) -> Double {
+    private static func scaled(_ number: Double, exponent: Int) -> Double {
         // In two steps, so that no factor leaves the range of exponents.
         let half = exponent / 2
         return number * Double(sign: .plus, exponent: half, significand: 1)

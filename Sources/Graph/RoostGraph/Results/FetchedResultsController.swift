@@ -29,13 +29,15 @@ internal import RoostStores
 ///
 /// It fetches again only if the changed objects do not decide the result:
 ///
-/// - An object changed to which the predicate, the order or the sections lead by a relationship. An
-///   object that only refers to another one than before is not such a case, unless the relationship
-///   is to-many or its destination is in the same hierarchy.
-/// - A window of a request with an offset, if objects outside of the window changed or objects left
-///   it; a full window with a limit alone, if more objects left it than came.
-/// - The context was reset; another container or process changed the store, which does not say
-///   what; the last update failed; or the request does not include pending changes.
+/// - An object changed that the predicate, the order or the sections read through a relationship.
+///   A changed reference alone is not such a case, unless the relationship is to-many or its
+///   destination is in the same hierarchy.
+/// - The request has an offset, and objects outside of the window changed or objects left it.
+/// - The request has only a limit, the window is full, and more objects left it than came.
+/// - The context was reset.
+/// - Another container or process changed the store, which does not say which objects changed.
+/// - The last update failed.
+/// - The request does not include pending changes.
 /// - The context is a child that follows its parent, and an event of the parent changed objects.
 ///
 /// After a rollback or a refresh, it reads the objects that lost changes.
@@ -54,12 +56,12 @@ public final class FetchedResultsController<Object: ManagedObject> {
     /// Ends the event of a context without a home, as a fetch does.
     ///
     /// - Parameters:
-    ///   - request: The request. Its order is the one of the result, objects with equal values by
-    ///     their IDs. Prefetching and refreshing have no effect.
+    ///   - request: The request. Its order is that of the result; objects with equal values are
+    ///     ordered by their IDs. Prefetching and refreshing have no effect.
     ///   - context: The context.
     ///   - path: An attribute, or a path to one through to-one relationships. Objects with the same
-    ///     value are a section. If the request is not sorted by it first, it is sorted by it before
-    ///     all else. Nil for one section without a name, which exists also without objects.
+    ///     value are a section. The result is sorted by it first, even if the request is not. Nil
+    ///     for one section without a name, which exists also without objects.
     ///   - name: Returns the name of the section for a value of `path`, such as its first letter.
     ///     It must give equal names only to neighbors in the order. By default, the name is the
     ///     text of the value.
@@ -69,7 +71,8 @@ public final class FetchedResultsController<Object: ManagedObject> {
         _ request: Fetch<Object>, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
     ) throws(StoreError) where Object: ManagedObjectClass {
-        try self.init(request.request, request.includesPendingChanges, context, path, name)
+        try self.init(
+            request.request, includesPendingChanges: request.includesPendingChanges, context: context, path: path, name)
     }
 
     /// Fetches a result of an entity without a class, and follows it from now on.
@@ -79,11 +82,11 @@ public final class FetchedResultsController<Object: ManagedObject> {
         _ request: FetchRequest, in context: ManagedObjectContext, sections path: String? = nil,
         named name: ((Value) -> String)? = nil
     ) throws(StoreError) where Object == ManagedObject {
-        try self.init(request, true, context, path, name)
+        try self.init(request, includesPendingChanges: true, context: context, path: path, name)
     }
 
     private init(
-        _ request: FetchRequest, _ includesPendingChanges: Bool, _ context: ManagedObjectContext, _ path: String?,
+        _ request: FetchRequest, includesPendingChanges: Bool, context: ManagedObjectContext, path: String?,
         _ name: ((Value) -> String)?
     ) throws(StoreError) {
         let compiled = try ResultsRequest(
@@ -94,7 +97,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
                 .invalidModel,
                 "The container does not know the class '\(Object.self)'. Pass it to the container's initializer.")
         }
-        result = try FollowedResult(context, compiled)
+        result = try FollowedResult(context, request: compiled)
     }
 
     /// The context whose changes the controller follows.
@@ -138,7 +141,7 @@ public final class FetchedResultsController<Object: ManagedObject> {
 
     /// Returns the place of an object; nil if it is not in the result.
     ///
-    /// - Complexity: O(1), but for adding the row counts of a section's chunks.
+    /// - Complexity: O(1), and one addition for each chunk of the section before the object.
     public func place(of object: Object) -> ResultsPlace? { result.place(of: object) }
 
     // MARK: Changes

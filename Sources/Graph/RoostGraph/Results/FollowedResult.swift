@@ -3,7 +3,7 @@ internal import RoostQuery
 internal import RoostStores
 internal import RoostSystem
 
-/// The inside of a controller: the rows of a result, and what became of them.
+/// The implementation of a controller: the rows of a result and the difference to report.
 final class FollowedResult: ResultsFollower {
     let context: ManagedObjectContext
     private(set) var request: ResultsRequest
@@ -22,7 +22,7 @@ final class FollowedResult: ResultsFollower {
         weak var channel: ResultsChannel?
     }
 
-    init(_ context: ManagedObjectContext, _ request: ResultsRequest) throws(StoreError) {
+    init(_ context: ManagedObjectContext, request: ResultsRequest) throws(StoreError) {
         (self.context, self.request) = (context, request)
         list = try request.fetchList(context, endsEvent: true)
         context.core.requireResults().add(self)
@@ -65,7 +65,7 @@ final class FollowedResult: ResultsFollower {
     private func take(_ fetched: ResultsList, from old: ResultsList) {
         var new = fetched
         var difference = new.difference(from: old, touched: touched, model: model)
-        if let change { difference = Self.joining(change, difference, new, self) }
+        if let change { difference = Self.joining(change, second: difference, list: new, owner: self) }
         list = new
         (touched, isBehind, error) = ([], false, nil)
         change = difference.isEmpty ? nil : difference
@@ -74,7 +74,7 @@ final class FollowedResult: ResultsFollower {
     /// A difference waits only if the program fetches while it is called; then it gets the whole
     /// result.
     private static func joining(
-        _ first: ResultsChange, _ second: ResultsChange, _ list: ResultsList, _ owner: FollowedResult
+        _ first: ResultsChange, second: ResultsChange, list: ResultsList, owner: FollowedResult
     ) -> ResultsChange {
         if second.isEmpty { return first }
         var whole = ResultsChange()
@@ -110,32 +110,32 @@ final class FollowedResult: ResultsFollower {
         }
     }
 
-    /// Works out the difference from the changed objects alone.
+    /// Computes the difference from the changed objects alone.
     ///
     /// - Returns: The difference; nil if the list has to be fetched again.
     private func follow(_ noted: [Int64: ResultsNote]) throws(StoreError) -> ResultsChange? {
         var changes: [ResultsRowChange] = []
         changes.reserveCapacity(noted.count)
-        let missing = try request.examine(noted, context) { (record, examiner) throws(StoreError) in
+        let missing = try request.examine(noted, context: context) { (record, examiner) throws(StoreError) in
             changes.append(
                 ResultsRowChange(
-                    key: record.key, row: try request.row(record, examiner),
+                    key: record.key, row: try request.row(record, examiner: examiner),
                     isTouched: noted[record.key]?.contains(.touched) ?? false || isPlanted(.reportsUntouched)))
         }
         for key in missing where list.contains(key) {
             changes.append(ResultsRowChange(key: key, row: nil, isTouched: true))
         }
-        guard let limit = followedLimit(&changes, missing) else { return nil }
+        guard let limit = followedLimit(&changes, missing: missing) else { return nil }
         return list.apply(changes, limit: limit, model: model)
     }
 
-    /// Finds out whether a window can be followed without fetching.
+    /// Returns how many rows of a window to keep if it can be followed without fetching.
     ///
     /// - Parameters:
     ///   - changes: The changes; rows beyond the last one become rows that leave.
     ///   - missing: The keys of objects that are not in the result.
     /// - Returns: The most rows to keep; nil if the window has to be fetched again.
-    private func followedLimit(_ changes: inout [ResultsRowChange], _ missing: [Int64]) -> Int?? {
+    private func followedLimit(_ changes: inout [ResultsRowChange], missing: [Int64]) -> Int?? {
         let (limit, offset) = (request.request.fetchLimit, request.request.fetchOffset ?? 0)
         guard limit != nil || offset > 0 else { return .some(nil) }
         if isPlanted(.keepsWindow) { return .some(limit) }
@@ -193,7 +193,7 @@ final class FollowedResult: ResultsFollower {
         let (chunk, index) = section.position(ofItem: place.item)
         let entries = section.chunks[chunk].entries
         let core = context.core
-        let object = core.object(Int(entries[index].entity), entries[index].key)
+        let object = core.object(Int(entries[index].entity), key: entries[index].key)
         guard object.isFault, !core.isReadAhead(object) else { return object }
         let start = index / Self.pageCount * Self.pageCount
         let root = request.entity.root
@@ -201,7 +201,7 @@ final class FollowedResult: ResultsFollower {
         _ = core.latching { () throws(StoreError) in
             try core.read(
                 page.map(\.key).filter {
-                    core.registered(root, $0)?.row == nil
+                    core.registered(root, key: $0)?.row == nil
                         && core.readAhead[ObjectPlace(root: root, key: $0)] == nil
                 }, root: root)
         }

@@ -17,7 +17,7 @@ package struct ResultsRowChange: Sendable {
 }
 
 extension ResultsList {
-    /// Takes over what became of some objects.
+    /// Applies the changes of some objects to the list.
     ///
     /// - Parameters:
     ///   - changes: At most one change for each key.
@@ -39,30 +39,30 @@ extension ResultsList {
             guard let position = position(of: change.key) else {
                 guard let row = change.row else { continue }
                 coming.append(row)
-                difference.displace(row.key, row.entity, from: nil, isChanged: true)
+                difference.displace(row.key, entity: row.entity, from: nil, isChanged: true)
                 continue
             }
             let entry = entry(at: position)
             let place = place(of: position)
             guard let row = change.row else {
                 leaving.append(position)
-                difference.displace(entry.key, Int(entry.entity), from: place, isChanged: true)
+                difference.displace(entry.key, entity: Int(entry.entity), from: place, isChanged: true)
                 continue
             }
             let isChanged = change.isTouched || row.fingerprint != entry.fingerprint
             if hasOrder(row, at: position) {
                 guard isChanged else { continue }
                 setFingerprint(row.fingerprint, at: position)
-                difference.update(row.key, row.entity, from: place)
+                difference.update(row.key, entity: row.entity, from: place)
             } else {
                 leaving.append(position)
                 coming.append(row)
-                difference.displace(row.key, row.entity, from: place, isChanged: isChanged)
+                difference.displace(row.key, entity: row.entity, from: place, isChanged: isChanged)
             }
         }
         let former = remove(leaving)
         for row in coming { insert(row, former: former) }
-        if let limit, let old, count > limit { dropLast(count - limit, of: old, &difference) }
+        if let limit, let old, count > limit { dropLast(count - limit, of: old, difference: &difference) }
         return difference.finish(self)
     }
 
@@ -78,7 +78,7 @@ extension ResultsList {
     }
 
     /// Removes the last rows, which are beyond the edge of a window.
-    private mutating func dropLast(_ excess: Int, of old: ResultsList, _ difference: inout ResultsDifference) {
+    private mutating func dropLast(_ excess: Int, of old: ResultsList, difference: inout ResultsDifference) {
         for _ in 0..<excess {
             guard let section = sections.indices.last(where: { sections[$0].count > 0 }) else { return }
             let chunk = sections[section].chunks.count - 1
@@ -86,7 +86,7 @@ extension ResultsList {
             let position = Position(section: section, chunk: chunk, index: index)
             let entry = entry(at: position)
             if !difference.concerns(entry.key), let place = old.place(of: entry.key) {
-                difference.displace(entry.key, Int(entry.entity), from: place, isChanged: false)
+                difference.displace(entry.key, entity: Int(entry.entity), from: place, isChanged: false)
             }
             _ = remove(at: position)
         }
@@ -119,7 +119,7 @@ extension ResultsList {
         }
         func compare(_ a: (ResultsPlace, Entry), _ b: (ResultsPlace, Entry)) {
             guard a.1.fingerprint != b.1.fingerprint || touched.contains(a.1.key) else { return }
-            difference.update(b.1.key, Int(b.1.entity), from: a.0)
+            difference.update(b.1.key, entity: Int(b.1.entity), from: a.0)
         }
         // Most of a result is as before, at both ends.
         var (start, formerEnd, presentEnd) = (0, formerRows.count, presentRows.count)
@@ -137,32 +137,32 @@ extension ResultsList {
         for index in start..<presentEnd {
             let (place, entry) = presentRows[index]
             guard let former = formerIndex.removeValue(forKey: entry.key) else {
-                difference.displace(entry.key, Int(entry.entity), from: nil, isChanged: true)
+                difference.displace(entry.key, entity: Int(entry.entity), from: nil, isChanged: true)
                 continue
             }
             let (formerPlace, formerEntry) = formerRows[former]
             let isChanged = touched.contains(entry.key) || entry.fingerprint != formerEntry.fingerprint
             if isChanged || old.serials[formerPlace.section] != serials[place.section] {
-                difference.displace(entry.key, Int(entry.entity), from: formerPlace, isChanged: isChanged)
+                difference.displace(entry.key, entity: Int(entry.entity), from: formerPlace, isChanged: isChanged)
             } else {
                 kept.append((former, index))
             }
         }
         for (_, former) in formerIndex {
             let (place, entry) = formerRows[former]
-            difference.displace(entry.key, Int(entry.entity), from: place, isChanged: true)
+            difference.displace(entry.key, entity: Int(entry.entity), from: place, isChanged: true)
         }
         // Of what did not change, as much as possible stays where it is.
         let staying = Set(ResultsDifference.longestAscendingRun(kept.map(\.former)))
         for (position, row) in kept.enumerated() where !staying.contains(position) {
             let entry = presentRows[row.present].1
-            difference.displace(entry.key, Int(entry.entity), from: formerRows[row.former].0, isChanged: false)
+            difference.displace(entry.key, entity: Int(entry.entity), from: formerRows[row.former].0, isChanged: false)
         }
         return difference.finish(self)
     }
 }
 
-/// Collects what differs between two lists, and finds out what is a move.
+/// Collects the differences between two lists, and recognizes moves.
 struct ResultsDifference {
     /// A row that can be between others than before, or that is in one of the lists only.
     private struct Displaced {
@@ -183,12 +183,12 @@ struct ResultsDifference {
     init(model: ManagedObjectModel, oldSerials: [UInt32]) { (self.model, self.oldSerials) = (model, oldSerials) }
 
     /// Notes a row that is elsewhere, or comes or leaves.
-    mutating func displace(_ key: Int64, _ entity: Int, from: ResultsPlace?, isChanged: Bool) {
+    mutating func displace(_ key: Int64, entity: Int, from: ResultsPlace?, isChanged: Bool) {
         displaced.append(Displaced(key: key, entity: entity, from: from, isChanged: isChanged))
     }
 
     /// Notes a row that changed and is between the same others.
-    mutating func update(_ key: Int64, _ entity: Int, from: ResultsPlace) {
+    mutating func update(_ key: Int64, entity: Int, from: ResultsPlace) {
         updated.append((key, entity, from))
     }
 
@@ -197,23 +197,23 @@ struct ResultsDifference {
         displaced.contains { $0.key == key } || updated.contains { $0.key == key }
     }
 
-    private func id(_ key: Int64, _ entity: Int) -> ObjectID { ObjectID(model.entities[entity].name, key: key) }
+    private func id(_ key: Int64, entity: Int) -> ObjectID { ObjectID(model.entities[entity].name, key: key) }
 
     /// Returns the difference between the old list and a new one.
     mutating func finish(_ new: ResultsList) -> ResultsChange {
         var change = ResultsChange()
         for row in updated {
             if let to = new.place(of: row.key) {
-                change.updated.append(ResultsChange.Move(id: id(row.key, row.entity), from: row.from, to: to))
+                change.updated.append(ResultsChange.Move(id: id(row.key, entity: row.entity), from: row.from, to: to))
             } else {
-                displace(row.key, row.entity, from: row.from, isChanged: true)
+                displace(row.key, entity: row.entity, from: row.from, isChanged: true)
             }
         }
         for index in displaced.indices { displaced[index].to = new.place(of: displaced[index].key) }
         measureGaps()
         let staying = staying(new.serials)
         for (index, row) in displaced.enumerated() {
-            let id = id(row.key, row.entity)
+            let id = id(row.key, entity: row.entity)
             switch (row.from, row.to) {
             case (let from?, let to?):
                 let move = ResultsChange.Move(id: id, from: from, to: to)
@@ -241,7 +241,7 @@ struct ResultsDifference {
 
     /// Counts the rows before each displaced row that are not displaced.
     private mutating func measureGaps() {
-        func measure(_ place: KeyPath<Displaced, ResultsPlace?>, _ gap: WritableKeyPath<Displaced, Int>) {
+        func measure(_ place: KeyPath<Displaced, ResultsPlace?>, gap: WritableKeyPath<Displaced, Int>) {
             var places: [(place: ResultsPlace, index: Int)] = []
             for (index, row) in displaced.enumerated() {
                 if let place = row[keyPath: place] { places.append((place, index)) }
@@ -254,8 +254,8 @@ struct ResultsDifference {
                 rank += 1
             }
         }
-        measure(\.from, \.gap.former)
-        measure(\.to, \.gap.present)
+        measure(\.from, gap: \.gap.former)
+        measure(\.to, gap: \.gap.present)
     }
 
     /// Returns the positions of the displaced rows that are between the same rows as before.

@@ -126,13 +126,13 @@ package struct ResultsList: Sendable {
     func isAfterLast(_ row: ResultsRow) -> Bool {
         guard let section = sections.last, let chunk = section.chunks.last, let last = chunk.entries.indices.last
         else { return true }
-        return chunk.precedes(last, row)
+        return chunk.precedes(last, row: row)
     }
 
     /// Whether a row comes before the first row.
     func isBeforeFirst(_ row: ResultsRow) -> Bool {
         guard let chunk = sections.first?.chunks.first, !chunk.entries.isEmpty else { return true }
-        return !chunk.precedes(0, row)
+        return !chunk.precedes(0, row: row)
     }
 
     /// Returns the entries in their order, with their places.
@@ -205,11 +205,12 @@ package struct ResultsList: Sendable {
     ///   - row: A row whose key is not in the list.
     ///   - former: The serial numbers of sections that were removed in the same step, by name.
     mutating func insert(_ row: ResultsRow, former: [String: UInt32]) {
-        // The last section that begins before the row; the row is in it or in one of those beside it.
+        // The last section that begins before the row; the row is in it or in one of those beside
+        // it.
         var (low, high) = (0, sections.count)
         while low < high {
             let middle = (low + high) / 2
-            if let first = sections[middle].chunks.first, !first.precedes(0, row) {
+            if let first = sections[middle].chunks.first, !first.precedes(0, row: row) {
                 high = middle
             } else {
                 low = middle + 1
@@ -232,12 +233,12 @@ package struct ResultsList: Sendable {
         (low, high) = (0, sections[section].chunks.count)
         while low < high {
             let middle = (low + high) / 2
-            if sections[section].chunks[middle].precedes(0, row) { low = middle + 1 } else { high = middle }
+            if sections[section].chunks[middle].precedes(0, row: row) { low = middle + 1 } else { high = middle }
         }
         var chunk = max(0, low - 1)
         if sections[section].chunks[chunk].entries.count >= Chunk.mostRows {
             split(chunk, in: section)
-            if sections[section].chunks[chunk + 1].precedes(0, row) { chunk += 1 }
+            if sections[section].chunks[chunk + 1].precedes(0, row: row) { chunk += 1 }
         }
         let index = sections[section].chunks[chunk].firstIndex(notBefore: row)
         insert(row, at: Position(section: section, chunk: chunk, index: index))
@@ -325,7 +326,7 @@ extension ResultsList.Chunk {
     }
 
     /// Whether the row at an index comes before another row.
-    func precedes(_ index: Int, _ row: ResultsRow) -> Bool {
+    func precedes(_ index: Int, row: ResultsRow) -> Bool {
         let order = compare(row.order, with: index)
         return order == 0 ? entries[index].key < row.key : order > 0
     }
@@ -335,7 +336,7 @@ extension ResultsList.Chunk {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
-            if precedes(middle, row) { low = middle + 1 } else { high = middle }
+            if precedes(middle, row: row) { low = middle + 1 } else { high = middle }
         }
         return low
     }

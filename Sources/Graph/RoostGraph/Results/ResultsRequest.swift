@@ -41,7 +41,7 @@ struct ResultsRequest {
         }
         entity = try model.requireEntity(request.entity)
         checked = try CheckedFetchRequest(request, model: model)
-        reach = RequestReach(request, entity, model: model)
+        reach = RequestReach(request, entity: entity, model: model)
         self.includesPendingChanges = includesPendingChanges
         (sectionLevels, sectionName) = (levels, name)
         examiner = reach.followedRoots.isEmpty ? try RecordExaminer(checked, graph: nil) : nil
@@ -79,7 +79,7 @@ struct ResultsRequest {
     /// - Returns: The keys of the others.
     /// - Throws: What reading and comparing throws.
     func examine(
-        _ noted: [Int64: ResultsNote], _ context: ManagedObjectContext,
+        _ noted: [Int64: ResultsNote], context: ManagedObjectContext,
         _ body: (RecordReader, RecordExaminer) throws(StoreError) -> Void
     ) throws(StoreError) -> [Int64] {
         let core = context.core
@@ -87,7 +87,7 @@ struct ResultsRequest {
         var missing: [Int64] = []
         var unread: [Int64] = []
         for (key, note) in noted {
-            guard let object = core.registered(entity.root, key), let row = object.row,
+            guard let object = core.registered(entity.root, key: key), let row = object.row,
                 !note.contains(.stored) || core.hasPendingRow(object)
             else {
                 unread.append(key)
@@ -109,7 +109,9 @@ struct ResultsRequest {
                 stored, inHierarchyOf: entity.root, into: &batch)
             try batch.forEachRecord { (record) throws(StoreError) in
                 // A fault that was found deleted in this event stays deleted.
-                if let object = core.registered(entity.root, record.key), object.flags.contains(.deleted) { return }
+                if let object = core.registered(entity.root, key: record.key), object.flags.contains(.deleted) {
+                    return
+                }
                 guard try examiner.matches(record) else { return }
                 found.insert(record.key)
                 try body(record, examiner)
@@ -132,14 +134,14 @@ struct ResultsRequest {
     /// Returns the row of an object that is in the result.
     ///
     /// - Throws: What reading related objects throws.
-    func row(_ record: RecordReader, _ examiner: RecordExaminer) throws(StoreError) -> ResultsRow {
+    func row(_ record: RecordReader, examiner: RecordExaminer) throws(StoreError) -> ResultsRow {
         ResultsRow(
             key: record.key, entity: record.entityNumber,
             fingerprint: RecordHash.content(of: record.bytes, key: record.key),
-            order: try examiner.order(of: record), section: try name(of: record, examiner))
+            order: try examiner.order(of: record), section: try name(of: record, examiner: examiner))
     }
 
-    private func name(of record: RecordReader, _ examiner: RecordExaminer) throws(StoreError) -> String {
+    private func name(of record: RecordReader, examiner: RecordExaminer) throws(StoreError) -> String {
         guard sectionLevels > 0 else { return "" }
         let value = try examiner.firstValue(of: record)
         if let sectionName { return sectionName(value) }
@@ -199,7 +201,7 @@ struct ResultsRequest {
                 if let known, row.order.starts(with: known.prefix) {
                     row.section = known.name
                 } else {
-                    row.section = try name(of: record, examiner)
+                    row.section = try name(of: record, examiner: examiner)
                     let count = try examiner.byteCount(ofFirst: sectionLevels, levelsOf: record)
                     known = (Array(row.order.prefix(count)), row.section)
                 }

@@ -16,7 +16,7 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
     private let content: ResultsList.Section
     private let model: ManagedObjectModel
 
-    init(_ content: ResultsList.Section, _ model: ManagedObjectModel) {
+    init(_ content: ResultsList.Section, model: ManagedObjectModel) {
         (self.content, self.model) = (content, model)
     }
 
@@ -72,6 +72,6 @@ public struct ResultsSection: RandomAccessCollection, Hashable, Sendable {
 extension ResultsList {
     /// Returns the sections as programs see them.
     package func publicSections(_ model: ManagedObjectModel) -> [ResultsSection] {
-        sections.map { ResultsSection($0, model) }
+        sections.map { ResultsSection($0, model: model) }
     }
 }

@@ -33,7 +33,9 @@ public final class ResultsTotals {
     public init<Object: ManagedObjectClass>(
         _ request: Fetch<Object>, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
-        totals = try FollowedTotals(request.request, request.includesPendingChanges, attributes, context)
+        totals = try FollowedTotals(
+            request.request, includesPendingChanges: request.includesPendingChanges, attributes: attributes,
+            context: context)
     }
 
     /// Counts the objects of an entity without a class, adds their attributes, and follows both.
@@ -42,7 +44,7 @@ public final class ResultsTotals {
     public init(
         _ request: FetchRequest, sums attributes: [String] = [], in context: ManagedObjectContext
     ) throws(StoreError) {
-        totals = try FollowedTotals(request, true, attributes, context)
+        totals = try FollowedTotals(request, includesPendingChanges: true, attributes: attributes, context: context)
     }
 
     /// The number of objects.
@@ -81,8 +83,8 @@ final class FollowedTotals: ResultsFollower {
     private var isBehind = false
 
     init(
-        _ request: FetchRequest, _ includesPendingChanges: Bool, _ attributes: [String],
-        _ context: ManagedObjectContext
+        _ request: FetchRequest, includesPendingChanges: Bool, attributes: [String],
+        context: ManagedObjectContext
     ) throws(StoreError) {
         guard request.fetchLimit == nil, request.fetchOffset == nil else {
             throw StoreError(
@@ -160,7 +162,7 @@ final class FollowedTotals: ResultsFollower {
                 try fetch(endsEvent: false)
             } else {
                 var present: [(Int64, [Value])] = []
-                let missing = try request.examine(own, context) { (record, _) in
+                let missing = try request.examine(own, context: context) { (record, _) in
                     present.append((record.key, values(of: record)))
                 }
                 for (key, values) in present { replace(key, by: values) }

@@ -14,9 +14,9 @@ protocol ResultsFollower: AnyObject {
     func report()
 }
 
-/// The facts that are noted about an object that changed.
+/// The facts that are noted about an object.
 ///
-/// Without any, it can have changed.
+/// An empty set means that the object can have changed.
 struct ResultsNote: OptionSet {
     let rawValue: UInt8
     /// The object changed for certain.
@@ -83,8 +83,8 @@ final class ResultsTracker {
 
     /// Updates all results, and reports what differs.
     ///
-    /// What the program changes while it is called is reported afterwards. So the program always sees
-    /// the state after a difference when it gets the difference.
+    /// What the program changes while it is called is reported afterwards. So the program always
+    /// sees the state after a difference when it gets the difference.
     ///
     /// - Returns: Whether anything was noted.
     func update() -> Bool {
@@ -134,12 +134,13 @@ extension GraphCore {
     /// Updates the results of the context at the end of an event.
     func updateResults() {
         guard let results else { return }
-        // What is read for it is not the beginning of an event of the program.
+        // Reads for results do not begin an event of the program.
         let wasReading = isReading
         let isChanged = results.update()
         if !wasReading { closeReader() }
         guard isChanged, !children.isEmpty else { return }
-        // Children do not hear of everything, such as a rollback, so their results are fetched again.
+        // Children get no notice of some changes, such as a rollback, so their results are fetched
+        // again.
         forEachChild { child in
             guard let own = child.results, child.context?.mergesChangesAutomatically ?? false else { return }
             own.noteAll()

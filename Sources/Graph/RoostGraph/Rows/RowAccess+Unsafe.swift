@@ -8,14 +8,14 @@ internal import RoostCore
 enum RowAccess {
     /// Returns whether a field is null.
     @inline(__always)
-    static func isNull(_ row: UnsafeRawPointer, _ field: Int) -> Bool {
+    static func isNull(_ row: UnsafeRawPointer, field: Int) -> Bool {
         row.load(fromByteOffset: RecordLayout.Header.bitmap &+ field &>> 3, as: UInt8.self)
             & (1 &<< UInt8(truncatingIfNeeded: field & 7)) != 0
     }
 
     /// Sets or clears the null bit of a field.
     @inline(__always)
-    static func setNull(_ isNull: Bool, _ row: UnsafeMutableRawPointer, _ field: Int) {
+    static func setNull(_ isNull: Bool, row: UnsafeMutableRawPointer, field: Int) {
         let offset = RecordLayout.Header.bitmap &+ field &>> 3
         let bit = UInt8(1) &<< UInt8(truncatingIfNeeded: field & 7)
         let byte = row.load(fromByteOffset: offset, as: UInt8.self)
@@ -24,7 +24,7 @@ enum RowAccess {
 
     /// Returns whether any of some bits of a row is set.
     @inline(__always)
-    static func hasBits(_ row: UnsafeRawPointer, _ bits: [(offset: Int, bits: UInt8)]) -> Bool {
+    static func hasBits(_ row: UnsafeRawPointer, bits: [(offset: Int, bits: UInt8)]) -> Bool {
         for (offset, bits) in bits where row.load(fromByteOffset: offset, as: UInt8.self) & bits != 0 { return true }
         return false
     }
@@ -36,7 +36,7 @@ enum RowAccess {
     }
 
     /// Sets the version and the checksum of a row.
-    static func seal(_ row: UnsafeMutableRawPointer, _ byteCount: Int, key: Int64, version: UInt32) {
+    static func seal(_ row: UnsafeMutableRawPointer, byteCount: Int, key: Int64, version: UInt32) {
         let hash = RecordHash.content(of: UnsafeRawBufferPointer(start: row, count: byteCount), key: key)
         row.storeBytes(of: version.littleEndian, toByteOffset: RecordLayout.Header.version, as: UInt32.self)
         row.storeBytes(
@@ -45,7 +45,7 @@ enum RowAccess {
     }
 
     /// Changes the version of a row whose checksum is right, and the checksum with it.
-    static func setVersion(_ version: UInt32, _ row: UnsafeMutableRawPointer) {
+    static func setVersion(_ version: UInt32, row: UnsafeMutableRawPointer) {
         let sum = UInt64(
             littleEndian: row.loadUnaligned(fromByteOffset: RecordLayout.Header.checksum, as: UInt64.self))
         let next = sum ^ RecordHash.versionMask(Self.version(row)) ^ RecordHash.versionMask(version)
@@ -56,7 +56,7 @@ enum RowAccess {
     /// Returns whether two rows of an entity have the same content, whatever their versions.
     @inline(__always)
     static func haveEqualContent(
-        _ left: UnsafeRawPointer, _ leftCount: Int, _ right: UnsafeRawPointer, _ rightCount: Int
+        _ left: UnsafeRawPointer, leftCount: Int, right: UnsafeRawPointer, rightCount: Int
     ) -> Bool {
         let start = RecordLayout.Header.entity
         return leftCount == rightCount && memcmp(left + start, right + start, leftCount - start) == 0
@@ -64,7 +64,7 @@ enum RowAccess {
 
     /// Returns whether two rows of an entity have the same bytes in a range.
     @inline(__always)
-    static func haveEqualBytes(_ left: UnsafeRawPointer, _ right: UnsafeRawPointer, in range: Range<Int>) -> Bool {
+    static func haveEqualBytes(_ left: UnsafeRawPointer, right: UnsafeRawPointer, in range: Range<Int>) -> Bool {
         memcmp(left + range.lowerBound, right + range.lowerBound, range.count) == 0
     }
 
@@ -77,10 +77,11 @@ enum RowAccess {
     /// - Returns: Whether all bytes of them are equal.
     @inline(__always)
     static func haveEqualReferences(
-        _ left: UnsafeRawPointer, _ right: UnsafeRawPointer, in ranges: [Range<Int>]
+        _ left: UnsafeRawPointer, right: UnsafeRawPointer, in ranges: [Range<Int>]
     ) -> Bool {
         for range in ranges {
-            // The first and the last eight bytes are all of a reference. A call would cost more than that.
+            // The first and the last eight bytes are all of a reference. A call would cost more
+            // than that.
             let (first, last) = (range.lowerBound, range.upperBound &- 8)
             guard
                 left.loadUnaligned(fromByteOffset: first, as: UInt64.self)
@@ -94,8 +95,8 @@ enum RowAccess {
 
     /// Returns the destination of a reference field, or nil.
     @inline(__always)
-    static func reference(_ row: UnsafeRawPointer, _ field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
-        guard !isNull(row, field.index) else { return nil }
+    static func reference(_ row: UnsafeRawPointer, field: RecordLayout.Field) -> (entity: Int, key: Int64)? {
+        guard !isNull(row, field: field.index) else { return nil }
         let key = Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
         if field.kind == .reference { return (field.destination ?? 0, key) }
         let entity = UInt32(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset + 8, as: UInt32.self))
@@ -104,9 +105,9 @@ enum RowAccess {
 
     /// Sets a reference field; nil makes it null.
     static func setReference(
-        _ reference: (entity: Int, key: Int64)?, _ row: UnsafeMutableRawPointer, _ field: RecordLayout.Field
+        _ reference: (entity: Int, key: Int64)?, row: UnsafeMutableRawPointer, field: RecordLayout.Field
     ) {
-        setNull(reference == nil, row, field.index)
+        setNull(reference == nil, row: row, field: field.index)
         row.storeBytes(of: (reference?.key ?? 0).littleEndian, toByteOffset: field.byteOffset, as: Int64.self)
         guard field.kind != .reference else { return }
         row.storeBytes(
@@ -117,7 +118,7 @@ enum RowAccess {
     /// Returns where the bytes of a field in the tail are.
     @inline(__always)
     static func tailRange(
-        _ row: UnsafeRawPointer, _ byteOffset: Int, _ layout: borrowing TailLayout
+        _ row: UnsafeRawPointer, byteOffset: Int, layout: borrowing TailLayout
     ) -> (start: Int, end: Int) {
         let start =
             byteOffset == layout.firstByteOffset
@@ -158,11 +159,11 @@ enum RowAccess {
     ///   - bytes: The new bytes; nil makes the field null.
     ///   - target: Memory for the row and the difference in bytes.
     static func replaceTail(
-        of row: UnsafeRawPointer, _ field: Int, _ byteOffset: Int, _ layout: TailLayout,
+        of row: UnsafeRawPointer, field: Int, byteOffset: Int, layout: TailLayout,
         with bytes: UnsafeRawBufferPointer?, into target: UnsafeMutableRawPointer
     ) {
         let length = layout.byteCount(row)
-        let (start, end) = tailRange(row, byteOffset, layout)
+        let (start, end) = tailRange(row, byteOffset: byteOffset, layout: layout)
         let count = bytes?.count ?? 0
         target.copyMemory(from: row, byteCount: start)
         if let bytes, let base = bytes.baseAddress { (target + start).copyMemory(from: base, byteCount: count) }
@@ -175,6 +176,6 @@ enum RowAccess {
                 of: UInt32(truncatingIfNeeded: Int(old) + difference).littleEndian, toByteOffset: slot, as: UInt32.self)
             slot += 4
         }
-        setNull(bytes == nil, target, field)
+        setNull(bytes == nil, row: target, field: field)
     }
 }

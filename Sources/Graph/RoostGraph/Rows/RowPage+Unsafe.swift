@@ -1,7 +1,7 @@
 internal import RoostCore
 internal import RoostSystem
 
-/// A piece of memory that holds the rows of objects: whole records, one after the other.
+/// A block of memory that holds the rows of objects: whole records, one after the other.
 ///
 /// A row is a record as a store keeps it. Pages are aligned to their size, so the page of a row
 /// follows from the row's address, and a row needs no memory beside its record. A page counts the
@@ -145,7 +145,7 @@ struct RowPage {
         }
 
         /// Copies a row into the pool.
-        mutating func copy(_ row: UnsafeRawPointer, _ byteCount: Int) -> UnsafeMutableRawPointer {
+        mutating func copy(_ row: UnsafeRawPointer, byteCount: Int) -> UnsafeMutableRawPointer {
             let copy = allocate(byteCount)
             copy.copyMemory(from: row, byteCount: byteCount)
             return copy

@@ -16,7 +16,8 @@ struct PendingChanges {
     ///
     /// Their relationships can differ.
     var unwritten = UncountedObjects()
-    /// Whether any of these objects has to-many relationships, or other parts that few objects have.
+    /// Whether any of these objects has to-many relationships, or other parts that few objects
+    /// have.
     var hasExtras = false
 
     var isEmpty: Bool { changes.isEmpty && changes.unchanged.isEmpty }
@@ -69,40 +70,32 @@ extension GraphCore {
                 forCommit || reach?.includes(object.root) ?? true
             else { return }
             let flags = object.flags
-            guard flags.isDisjoint(with: gone) else {
-                guard !flags.contains(.inaccessible) else { return }
-                let row = object.committedRow ?? object.firedRow
-                guard !object.flags.contains(.inaccessible) else { return }
-                pending.changes.delete(object.objectID, version: RowAccess.version(row))
-                pending.deleted.append(object)
-                return
-            }
+            guard flags.isDisjoint(with: gone) else { return collectDelete(of: object, pending: &pending) }
             if object.extra != nil {
                 pending.hasExtras = true
                 try links.collect(object)
             }
             guard object.state.contains(.privateRow), let row = object.row else {
-                if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
-                return pending.unwritten.append(object)
+                return collectUnwritten(object, isForCommit: forCommit, pending: &pending)
             }
             let count = Int(object.byteCount)
             let writable = UnsafeMutableRawPointer(mutating: row)
             let bytes = UnsafeRawBufferPointer(start: row, count: count)
             let committed = PrivateRow.committed(row)
             if flags.contains(.inserted) {
-                if forCommit { RowAccess.seal(writable, count, key: object.key, version: 1) }
+                if forCommit { RowAccess.seal(writable, byteCount: count, key: object.key, version: 1) }
                 pending.changes.inserts.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.inserted.append(object)
             } else {
                 guard let committed,
                     isPlanted(.writesEqualRows)
-                        || !RowAccess.haveEqualContent(row, count, committed, object.tail.byteCount(committed))
+                        || !RowAccess.haveEqualContent(
+                            row, leftCount: count, right: committed, rightCount: object.tail.byteCount(committed))
                 else {
-                    if object.flags.contains(.detectsConflicts), forCommit { requireUnchanged(object, &pending) }
-                    return pending.unwritten.append(object)
+                    return collectUnwritten(object, isForCommit: forCommit, pending: &pending)
                 }
                 if forCommit {
-                    RowAccess.seal(writable, count, key: object.key, version: RowAccess.version(committed))
+                    RowAccess.seal(writable, byteCount: count, key: object.key, version: RowAccess.version(committed))
                 }
                 pending.changes.updates.append(built: bytes, key: object.key, entity: Int(object.entityNumber))
                 pending.updated.append(object)
@@ -111,20 +104,40 @@ extension GraphCore {
             let entity = Int(object.entityNumber)
             if known != entity { (known, ranges) = (entity, object.info.referenceRanges) }
             guard !ranges.isEmpty else { return }
-            if let committed, RowAccess.haveEqualReferences(row, committed, in: ranges) { return }
-            collectNewReferences(object, row, object.info, &newReferences)
+            if let committed, RowAccess.haveEqualReferences(row, right: committed, in: ranges) { return }
+            collectNewReferences(object, row: row, info: object.info, found: &newReferences)
         }
         pending.changes.addedLinks = links.added
         pending.changes.removedLinks = links.removed
-        if forCommit {
-            pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(newReferences)
-            pending.changes.requiresUnreferencedDeletes =
-                !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
-            pending.changes.lastPlaces = expectedPlaces.filter { place in
-                isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
-            }
-        }
+        if forCommit { addExpectations(to: &pending, destinations: newReferences, store: store) }
         return pending
+    }
+
+    /// Collects a changed object whose row is as before.
+    private func collectUnwritten(_ object: ManagedObject, isForCommit: Bool, pending: inout PendingChanges) {
+        if object.flags.contains(.detectsConflicts), isForCommit { requireUnchanged(object, pending: &pending) }
+        pending.unwritten.append(object)
+    }
+
+    private func collectDelete(of object: ManagedObject, pending: inout PendingChanges) {
+        guard !object.flags.contains(.inaccessible) else { return }
+        let row = object.committedRow ?? object.firedRow
+        // Reading the row can show that the object no longer exists.
+        guard !object.flags.contains(.inaccessible) else { return }
+        pending.changes.delete(object.objectID, version: RowAccess.version(row))
+        pending.deleted.append(object)
+    }
+
+    /// Adds what a commit relies on: destinations that exist, deletes without references, last
+    /// places.
+    private func addExpectations(to pending: inout PendingChanges, destinations: Set<ObjectID>, store: Int) {
+        let isWholeStore = stores?.stores.count == 1
+        pending.changes.existing = isPlanted(.trustsDestinations) ? [] : Array(destinations)
+        pending.changes.requiresUnreferencedDeletes =
+            !pending.deleted.isEmpty && !pending.deleted.all.contains(where: leavesReferences)
+        pending.changes.lastPlaces = expectedPlaces.filter { place in
+            isWholeStore || model.entity(place.id.entity).map { stores?.storeOfEntity[$0.number] == store } ?? false
+        }
     }
 
     /// Whether a save would insert, delete or update the record of an object.
@@ -135,7 +148,7 @@ extension GraphCore {
         guard object.state.contains(.privateRow), let row = object.row else { return false }
         guard let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+            row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 
     /// Whether a delete rule lets other objects refer to a deleted one.
@@ -143,7 +156,7 @@ extension GraphCore {
         object.info.relationships.contains { $0.declaration.deleteRule == .noAction && $0.inverse != nil }
     }
 
-    private func requireUnchanged(_ object: ManagedObject, _ pending: inout PendingChanges) {
+    private func requireUnchanged(_ object: ManagedObject, pending: inout PendingChanges) {
         guard let row = object.committedRow, !isPlanted(.detectsNothing) else { return }
         pending.changes.unchanged.append(
             ChangeSet.Reference(object.objectID, version: RowAccess.version(row)))
@@ -151,17 +164,18 @@ extension GraphCore {
 
     /// Collects the destinations that a row refers to and its committed row does not.
     private func collectNewReferences(
-        _ object: ManagedObject, _ row: UnsafeRawPointer, _ info: EntityInfo, _ found: inout Set<ObjectID>
+        _ object: ManagedObject, row: UnsafeRawPointer, info: EntityInfo, found: inout Set<ObjectID>
     ) {
         let committed = PrivateRow.committed(row)
         for (index, range) in info.referenceRanges.enumerated() {
-            if let committed, RowAccess.haveEqualBytes(row, committed, in: range) { continue }
+            if let committed, RowAccess.haveEqualBytes(row, right: committed, in: range) { continue }
             let field = info.referenceFields[index]
-            guard let (entity, key) = RowAccess.reference(row, field), key > 0 else { continue }
-            if let committed, RowAccess.reference(committed, field)?.key == key { continue }
+            guard let (entity, key) = RowAccess.reference(row, field: field), key > 0 else { continue }
+            if let committed, RowAccess.reference(committed, field: field)?.key == key { continue }
             let root = table.root(entity)
-            if let destination = registry.find(root, key) {
-                // An object that the same save inserts exists; one that it deletes is reported by the store.
+            if let destination = registry.find(root, key: key) {
+                // An object that the same save inserts exists; one that it deletes is reported by
+                // the store.
                 if destination.flags.contains(.inserted) { continue }
                 found.insert(destination.objectID)
             } else if table.info(entity).entity.selfAndSubentities.count == 1 {
@@ -193,36 +207,36 @@ private struct LinkChanges {
             let relationship = model.relationships[number]
             guard case .links(let owner, let isFlipped) = relationship.storage else { continue }
             let root = model.entities[relationship.destination].root
-            for key in members.removed where !isGone(root, key) {
-                remove(Link(object.key, key), owner, isFlipped)
+            for key in members.removed where !isGone(root, key: key) {
+                remove(Link(object.key, key), owner: owner, isFlipped: isFlipped)
             }
             guard relationship.isOrdered else {
                 // The other end knows the places, and whether the store has the link already.
                 if let inverse = relationship.inverse, model.relationships[inverse].isOrdered { continue }
-                for key in members.added where !isGone(root, key) {
-                    add(Link(object.key, key), owner, isFlipped, setsOrder: false)
+                for key in members.added where !isGone(root, key: key) {
+                    add(Link(object.key, key), owner: owner, isFlipped: isFlipped, setsOrder: false)
                 }
                 continue
             }
-            for link in try core.placedLinks(of: object, relationship, isForCommit: isForCommit)
-            where !isGone(root, link.target) {
-                add(link, owner, isFlipped, setsOrder: true)
+            for link in try core.placedLinks(of: object, relationship: relationship, isForCommit: isForCommit)
+            where !isGone(root, key: link.target) {
+                add(link, owner: owner, isFlipped: isFlipped, setsOrder: true)
             }
         }
     }
 
     /// Whether a member will not exist after the commit.
-    private func isGone(_ root: Int, _ key: Int64) -> Bool {
-        core.registered(root, key)?.flags.contains(.deleted) ?? false
+    private func isGone(_ root: Int, key: Int64) -> Bool {
+        core.registered(root, key: key)?.flags.contains(.deleted) ?? false
     }
 
-    private mutating func remove(_ link: Link, _ owner: Int, _ isFlipped: Bool) {
+    private mutating func remove(_ link: Link, owner: Int, isFlipped: Bool) {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         guard seenRemoved[owner, default: []].insert(Link.Ends(link)).inserted else { return }
-        append(link, owner, &removed)
+        append(link, owner: owner, batches: &removed)
     }
 
-    private mutating func add(_ link: Link, _ owner: Int, _ isFlipped: Bool, setsOrder: Bool) {
+    private mutating func add(_ link: Link, owner: Int, isFlipped: Bool, setsOrder: Bool) {
         let link = model.relationships[owner].normalized(isFlipped ? link.flipped : link)
         let ends = Link.Ends(link)
         if let index = seenAdded[owner]?[ends], let batch = added.firstIndex(where: { $0.relationship == owner }) {
@@ -235,12 +249,12 @@ private struct LinkChanges {
             }
             return
         }
-        append(link, owner, &added)
+        append(link, owner: owner, batches: &added)
         let count = added.first { $0.relationship == owner }?.links.count ?? 1
         seenAdded[owner, default: [:]][ends] = count - 1
     }
 
-    private func append(_ link: Link, _ owner: Int, _ batches: inout [LinkBatch]) {
+    private func append(_ link: Link, owner: Int, batches: inout [LinkBatch]) {
         if let index = batches.firstIndex(where: { $0.relationship == owner }) {
             batches[index].links.append(link)
         } else {

@@ -20,17 +20,17 @@ extension GraphCore {
 
     // MARK: Validation
 
-    /// Returns the failures of a deleted object whose rule denies that.
+    /// Returns the failures of a deleted object whose delete rules deny the deletion.
     func denials(of object: ManagedObject) throws(StoreError) -> [ValidationFailure] {
         var failures: [ValidationFailure] = []
         guard !object.flags.contains(.inserted), !isPlanted(.deniesNot) else { return [] }
         for relationship in object.info.relationships where relationship.declaration.deleteRule == .deny {
             let keys: [Int64]
             if relationship.isToMany {
-                keys = try memberKeys(of: object, relationship.number)
+                keys = try memberKeys(of: object, relationship: relationship.number)
             } else {
                 let reference = object.info.references[relationship.number]
-                keys = reference.flatMap { RowAccess.reference(object.firedRow, $0)?.key }.map { [$0] } ?? []
+                keys = reference.flatMap { RowAccess.reference(object.firedRow, field: $0)?.key }.map { [$0] } ?? []
             }
             for member in try objects(keys, destination: relationship.destination)
             where !member.flags.contains(.deleted) {
@@ -71,7 +71,7 @@ extension GraphCore {
                 let deciding = rules[store].decidingBits(forEntity: entity)
                 (bits, hasBits) = (deciding ?? [], deciding != nil)
             }
-            if hasBits, !RowAccess.hasBits(row, bits) { return }
+            if hasBits, !RowAccess.hasBits(row, bits: bits) { return }
             let reader = RecordReader(row: row, byteCount: Int(object.byteCount), key: object.key, model: model)
             try failures.check(reader, rules: &rules[store]) { _, _ in .object(object.objectID) }
         }

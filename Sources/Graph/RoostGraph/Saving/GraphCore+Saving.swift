@@ -5,27 +5,28 @@ extension GraphCore {
     // MARK: After the commit
 
     /// Takes over what was committed: private rows become the rows that the store has.
-    func finish(_ pending: PendingChanges, _ changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
+    func finish(_ pending: PendingChanges, changes: ChangeSet, copiesRows: Bool, isInFlight: Bool) {
         commitCount += 1
         pending.inserted.forEachWithPosition { index, object in
-            finish(object, index, isInsert: true, derived: copiesRows ? changes.inserts : nil)
+            finish(object, index: index, isInsert: true, derived: copiesRows ? changes.inserts : nil)
         }
         pending.updated.forEachWithPosition { index, object in
-            finish(object, index, isInsert: false, derived: copiesRows ? changes.updates : nil)
+            finish(object, index: index, isInsert: false, derived: copiesRows ? changes.updates : nil)
         }
-        // What depends on the changes, and others have in the change set because of it.
+        // Records that the rules of the model added to the change set, because they depend on
+        // changes.
         let count = pending.updated.count
         for index in count..<max(count, changes.updates.count) {
             changes.updates.withRecord(at: index) { record in
-                guard let object = registered(record.root, record.key), object.row != nil else { return }
+                guard let object = registered(record.root, key: record.key), object.row != nil else { return }
                 guard object.state.contains(.privateRow), isDirtyMeanwhile(object) else {
-                    // Also of an object whose properties were set to what they were.
+                    // This includes objects whose properties were set to their saved values.
                     return setRow(of: object, to: record, version: record.version &+ 1)
                 }
                 guard let committed = object.committedRow, RowAccess.version(committed) == record.version else {
                     return
                 }
-                adoptDerived(object, record, version: record.version &+ 1)
+                adoptDerived(object, saved: record, version: record.version &+ 1)
             }
         }
         if pending.hasExtras || isInFlight {
@@ -48,13 +49,13 @@ extension GraphCore {
     ///   - isInsert: Whether it was inserted.
     ///   - derived: The committed records, if they have derived attributes that the rows lack.
     @inline(__always)
-    private func finish(_ object: ManagedObject, _ index: Int, isInsert: Bool, derived: RecordBatch?) {
+    private func finish(_ object: ManagedObject, index: Int, isInsert: Bool, derived: RecordBatch?) {
         if object.flags.contains(.inFlight) {
             let inFlight = object.extra?.rowInFlight
             if let inFlight, inFlight != object.row, !isPlanted(.forgetsMeanwhile) {
                 // Changed meanwhile: what was saved is the committed row of what is pending.
-                commitUnderChanges(object, inFlight, isInsert: isInsert)
-                derived?.withRecord(at: index) { adoptDerived(object, $0) }
+                commitUnderChanges(object, saved: inFlight, isInsert: isInsert)
+                derived?.withRecord(at: index) { adoptDerived(object, saved: $0) }
                 return
             }
             endFlight(object)
@@ -64,7 +65,7 @@ extension GraphCore {
         let committed = PrivateRow.committed(row)
         let old = committed.map { RowAccess.version($0) } ?? 0
         let version = isInsert ? 1 : isPlanted(.keepsVersions) ? old : old &+ 1
-        RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row))
+        RowAccess.setVersion(version, row: UnsafeMutableRawPointer(mutating: row))
         if let committed { RowPage.release(committed) }
         PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: row))
         object.state.remove([.touched, .privateRow])
@@ -75,7 +76,7 @@ extension GraphCore {
 
     private func setRow(of object: ManagedObject, to record: RecordReader, version: UInt32) {
         setCommittedRow(of: object, to: record.bytes)
-        if let row = object.row { RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: row)) }
+        if let row = object.row { RowAccess.setVersion(version, row: UnsafeMutableRawPointer(mutating: row)) }
     }
 
     /// Notes that stores have the members of to-many relationships as they are now.
@@ -101,7 +102,8 @@ extension GraphCore {
 
     /// Takes objects that have no changes left out of the list of changed ones.
     func dropUnchanged() {
-        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        // The end of an object can run code of the program, so the lists are replaced and die
+        // afterwards.
         let (formerChanged, formerTouched) = (changed, touched)
         if let results { formerTouched.forEachUncounted { results.note($0) } }
         defer { withExtendedLifetime((formerChanged, formerTouched)) {} }
@@ -109,7 +111,7 @@ extension GraphCore {
         changed = formerChanged.filterUncounted { object in
             // Most objects were saved, and have nothing else.
             if object.flags.isEmpty, object.state.isEmpty, object.extra == nil { return false }
-            return hasChangesLeft(object, &gone)
+            return hasChangesLeft(object, gone: &gone)
         }
         // What changed in a hook after its save was noted again.
         if changed.count > 1 {
@@ -126,14 +128,14 @@ extension GraphCore {
         }
     }
 
-    /// Returns whether an object stays in the list of changed ones after a save, and ends its changes
-    /// otherwise.
+    /// Returns whether an object stays in the list of changed ones after a save, and ends its
+    /// changes otherwise.
     ///
     /// - Parameters:
     ///   - object: A changed object.
     ///   - gone: Gets the object if it was deleted here and there.
     /// - Returns: Whether changes are left.
-    private func hasChangesLeft(_ object: ManagedObject, _ gone: inout [ManagedObject]) -> Bool {
+    private func hasChangesLeft(_ object: ManagedObject, gone: inout [ManagedObject]) -> Bool {
         if object.flags.contains(.orphan) { return false }
         if object.flags.isSuperset(of: [.deleted, .inaccessible]) {
             // Deleted here and there: nothing is left to do.
@@ -167,12 +169,12 @@ extension GraphCore {
     func isDirtyMeanwhile(_ object: ManagedObject) -> Bool {
         guard let row = object.row, let committed = PrivateRow.committed(row) else { return true }
         return !RowAccess.haveEqualContent(
-            row, Int(object.byteCount), committed, object.tail.byteCount(committed))
+            row, leftCount: Int(object.byteCount), right: committed, rightCount: object.tail.byteCount(committed))
     }
 
     // MARK: Saves in the background
 
-    /// Notes which rows are being saved.
+    /// Marks the rows that are being saved.
     func beginFlight(_ pending: PendingChanges) {
         for objects in [pending.inserted, pending.updated] {
             objects.forEach { object in
@@ -218,7 +220,7 @@ extension GraphCore {
     }
 
     /// Gives an object that changed during its save the derived attributes that were saved.
-    private func adoptDerived(_ object: ManagedObject, _ saved: RecordReader, version: UInt32? = nil) {
+    private func adoptDerived(_ object: ManagedObject, saved: RecordReader, version: UInt32? = nil) {
         guard !object.flags.contains(.orphan), let committed = object.committedRow else { return }
         let version = version ?? RowAccess.version(committed)
         guard object.state.contains(.privateRow) else { return setRow(of: object, to: saved, version: version) }
@@ -227,19 +229,19 @@ extension GraphCore {
             _ = latching { () throws(StoreError) in try object.set(saved.value(field), for: field) }
         }
         guard let base = saved.bytes.baseAddress, let row = object.row else { return }
-        let fresh = fetchedRows.copy(base, saved.bytes.count)
-        RowAccess.setVersion(version, fresh)
+        let fresh = fetchedRows.copy(base, byteCount: saved.bytes.count)
+        RowAccess.setVersion(version, row: fresh)
         let old = PrivateRow.committed(row)
         PrivateRow.setCommitted(UnsafeRawPointer(fresh), of: UnsafeMutableRawPointer(mutating: row))
         if let old { RowPage.release(old) }
     }
 
-    private func commitUnderChanges(_ object: ManagedObject, _ saved: UnsafeRawPointer, isInsert: Bool) {
+    private func commitUnderChanges(_ object: ManagedObject, saved: UnsafeRawPointer, isInsert: Bool) {
         defer { endFlight(object) }
         guard let row = object.row, !object.flags.contains(.orphan) else { return }
         guard object.state.contains(.privateRow) else {
             // The change was rolled back meanwhile: the store has the saved row.
-            RowAccess.setVersion(RowAccess.version(row) &+ 1, UnsafeMutableRawPointer(mutating: saved))
+            RowAccess.setVersion(RowAccess.version(row) &+ 1, row: UnsafeMutableRawPointer(mutating: saved))
             PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: saved))
             RowPage.retain(saved)
             object.row = saved
@@ -249,7 +251,7 @@ extension GraphCore {
         }
         let old = PrivateRow.committed(row)
         let version = isInsert ? 1 : (old.map { RowAccess.version($0) } ?? 0) &+ 1
-        RowAccess.setVersion(version, UnsafeMutableRawPointer(mutating: saved))
+        RowAccess.setVersion(version, row: UnsafeMutableRawPointer(mutating: saved))
         RowPage.retain(saved)
         PrivateRow.setCommitted(saved, of: UnsafeMutableRawPointer(mutating: row))
         if let old { RowPage.release(old) }

@@ -16,7 +16,8 @@ extension ManagedObjectContext {
     // MARK: Objects that another context changed
 
     private func resolveConflicts(_ error: StoreError) throws(StoreError) -> Bool {
-        // Without a list a place in an order was taken: the next try reads the list again.
+        // An error without conflicts means that a place in an order was taken. The next try reads
+        // the list again.
         guard !error.conflicts.isEmpty else {
             core.forgetBases()
             return true
@@ -25,11 +26,11 @@ extension ManagedObjectContext {
         var agreed = known
         for conflict in error.conflicts {
             guard let entity = model.entity(conflict.id.entity),
-                let object = core.registered(entity.root, conflict.id.key), object.flags.contains(.changed)
+                let object = core.registered(entity.root, key: conflict.id.key), object.flags.contains(.changed)
             else { continue }
             if object.flags.contains(.detectsConflicts), !object.hasPersistentChangedValues { return false }
-            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict. Nor is it one
-            // that both sides deleted an object.
+            // Lists merge as sets of members, whatever the policy: a place alone is not a conflict.
+            // Nor is it one that both sides deleted an object.
             if core.agrees(object, with: conflict.current) {
                 agreed.append((object, conflict))
             } else {
@@ -39,14 +40,15 @@ extension ManagedObjectContext {
         // All decisions come before the first change, so that a failure changes nothing.
         var decisions: [(ManagedObject, ObjectConflict, Decision)] = []
         for (object, conflict) in known {
-            guard let decision = try decide(object, conflict) else { return false }
+            guard let decision = try decide(object, conflict: conflict) else { return false }
             decisions.append((object, conflict, decision))
         }
         core.closeReader()
         let former = decisions.map { core.pairPartners(of: $0.0) }
-        for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict) }
-        // After the decisions: merging a pair reads the partners, which would merge them without a decision.
-        // What only the rules of the model have in the change set is read again by the next try.
+        for (object, conflict, decision) in decisions { try apply(decision, to: object, conflict: conflict) }
+        // After the decisions: merging a pair reads the partners, which would merge them without a
+        // decision. What only the rules of the model have in the change set is read again by the
+        // next try.
         for (object, conflict) in agreed where !object.flags.contains(.orphan) {
             try core.mergeAgreed(object, with: conflict.current)
         }
@@ -66,7 +68,7 @@ extension ManagedObjectContext {
         case acceptTheirs
     }
 
-    private func decide(_ object: ManagedObject, _ conflict: ObjectConflict) throws(StoreError) -> Decision? {
+    private func decide(_ object: ManagedObject, conflict: ObjectConflict) throws(StoreError) -> Decision? {
         let isDeletedHere = object.flags.contains(.deleted)
         let isDeletedThere = conflict.current == nil
         switch mergePolicy.kind {
@@ -78,7 +80,7 @@ extension ManagedObjectContext {
                 if case .objectTrump = mergePolicy.kind { !isPlanted(.swapsSides) } else { isPlanted(.swapsSides) }
             if isDeletedHere { return isMine ? .delete : .acceptTheirs }
             if isDeletedThere { return isMine ? .insertAgain : .acceptTheirs }
-            return .merge(try merged(object, conflict, isMine: isMine))
+            return .merge(try merged(object, conflict: conflict, isMine: isMine))
         case .custom(let resolve, _):
             let conflict = MergeConflict(
                 id: conflict.id, base: try object.committedValues(),
@@ -94,7 +96,7 @@ extension ManagedObjectContext {
 
     /// Merges the values of both sides, property by property.
     private func merged(
-        _ object: ManagedObject, _ conflict: ObjectConflict, isMine: Bool
+        _ object: ManagedObject, conflict: ObjectConflict, isMine: Bool
     ) throws(StoreError) -> [String: Value] {
         let base = try object.committedValues()
         let mine = object.withReader { $0.values() }
@@ -115,7 +117,7 @@ extension ManagedObjectContext {
     }
 
     private func apply(
-        _ decision: Decision, to object: ManagedObject, _ conflict: ObjectConflict
+        _ decision: Decision, to object: ManagedObject, conflict: ObjectConflict
     ) throws(StoreError) {
         switch decision {
         case .merge(let values):
@@ -136,7 +138,7 @@ extension ManagedObjectContext {
             core.propagateDeletes()
         case .acceptTheirs:
             guard let current = conflict.current else { return core.leave(object) }
-            try core.accept(current, object)
+            try core.accept(current, object: object)
             refreshed.append(object)
         }
     }
@@ -149,7 +151,7 @@ extension ManagedObjectContext {
         var pairs: [(mine: ManagedObject, stored: ManagedObject, attributes: [String])] = []
         for violation in error.violations {
             guard let entity = model.entity(violation.rejected.entity),
-                let mine = core.registered(entity.root, violation.rejected.key), mine.flags.contains(.inserted)
+                let mine = core.registered(entity.root, key: violation.rejected.key), mine.flags.contains(.inserted)
             else { return false }
             let stored = try requireObject(violation.existing)
             // Two new objects with equal values are a mistake that no policy can repair.
@@ -188,15 +190,15 @@ extension GraphCore {
         guard touch(object), let row = object.row else { return }
         let old = PrivateRow.committed(row)
         let fresh = record.bytes.withUnsafeBytes { bytes -> UnsafeRawPointer? in
-            bytes.baseAddress.map { UnsafeRawPointer(fetchedRows.copy($0, bytes.count)) }
+            bytes.baseAddress.map { UnsafeRawPointer(fetchedRows.copy($0, byteCount: bytes.count)) }
         }
         PrivateRow.setCommitted(fresh, of: UnsafeMutableRawPointer(mutating: row))
         if let old { RowPage.release(old) }
         forgetBases(of: object)
     }
 
-    /// Whether an object needs no decision: both sides deleted it, or one side changed nothing but its
-    /// places in ordered relationships.
+    /// Whether an object needs no decision: both sides deleted it, or one side changed nothing but
+    /// its places in ordered relationships.
     ///
     /// - Parameters:
     ///   - object: An object that was changed or deleted here.
@@ -219,7 +221,7 @@ extension GraphCore {
     /// Merges what the store has into an object that needs no decision.
     func mergeAgreed(_ object: ManagedObject, with theirs: Record?) throws(StoreError) {
         guard let theirs else { return leave(object) }
-        try perform(try take(theirs, object).steps)
+        try perform(try take(theirs, object: object).steps)
     }
 
     /// Returns the objects to which an object refers in one-to-one relationships, by relationship.
@@ -227,9 +229,9 @@ extension GraphCore {
         guard let row = object.row else { return [:] }
         var partners: [Int: ManagedObject] = [:]
         for field in object.info.referenceFields where oneToOneInverse(field) != nil {
-            guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field)
+            guard let relationship = field.relationship, let (entity, key) = RowAccess.reference(row, field: field)
             else { continue }
-            partners[relationship] = self.object(entity, key)
+            partners[relationship] = self.object(entity, key: key)
         }
         return partners
     }
@@ -242,7 +244,7 @@ extension GraphCore {
         return inverse
     }
 
-    /// Forgets what the store had of an object, which is then as a new one.
+    /// Forgets the committed row of an object, which is then like a new object.
     func forgetCommittedRow(of object: ManagedObject) {
         guard let row = object.row, object.state.contains(.privateRow) else { return }
         if let old = PrivateRow.committed(row) { RowPage.release(old) }
@@ -272,11 +274,11 @@ extension GraphCore {
                     destination = try objects([id.key], destination: entity.number).first
                 }
                 if theirs != nil, oneToOneInverse(field) != nil {
-                    setReference(of: object, relationship.number, to: destination)
+                    setReference(of: object, relationship: relationship.number, to: destination)
                 } else if let theirs, theirs.withReader({ $0.reference(field)?.key }) == destination?.key {
-                    try adopt(theirs, field, of: object, destination)
+                    try adopt(theirs, field: field, of: object, destination: destination)
                 } else {
-                    setDestination(of: object, relationship.number, to: destination)
+                    setDestination(of: object, relationship: relationship.number, to: destination)
                 }
             } else {
                 try object.set(value, for: field)
@@ -288,11 +290,11 @@ extension GraphCore {
     ///
     /// The store has the object in that list, so nothing is added to it.
     private func adopt(
-        _ theirs: Record, _ field: RecordLayout.Field, of object: ManagedObject, _ destination: ManagedObject?
+        _ theirs: Record, field: RecordLayout.Field, of object: ManagedObject, destination: ManagedObject?
     ) throws(StoreError) {
         guard let relationship = field.relationship else { return }
-        let former = RowAccess.reference(object.firedRow, field).map { self.object($0.entity, $0.key) }
-        setReference(of: object, relationship, to: destination)
+        let former = RowAccess.reference(object.firedRow, field: field).map { self.object($0.entity, key: $0.key) }
+        setReference(of: object, relationship: relationship, to: destination)
         if let place = object.info.places[relationship] {
             try object.set(theirs.withReader { $0.value(place) }, for: place)
         }
@@ -301,38 +303,38 @@ extension GraphCore {
             guard let extra = owner?.extra,
                 let index = extra.members.firstIndex(where: { $0.relationship == inverse })
             else { continue }
-            if let owner { observation?.note(owner, .members(inverse)) }
+            if let owner { observation?.note(owner, property: .members(inverse)) }
             extra.members[index].state.retract([object.key])
         }
     }
 
     /// Gives an object the store's content, and discards its changes.
     ///
-    /// What was added to its to-many relationships or removed from them stays, unless the object was
-    /// deleted.
-    func accept(_ record: Record, _ object: ManagedObject) throws(StoreError) {
+    /// What was added to its to-many relationships or removed from them stays, unless the object
+    /// was deleted.
+    func accept(_ record: Record, object: ManagedObject) throws(StoreError) {
         let wasDeleted = object.flags.contains(.deleted)
         if wasDeleted {
             object.flags.subtract([.deleted, .propagated])
-            observation?.note(object, .deletion)
+            observation?.note(object, property: .deletion)
         }
         for field in object.info.referenceFields {
             let new = record.withReader { $0.reference(field) }
             guard let relationship = field.relationship,
-                wasDeleted || RowAccess.reference(object.firedRow, field)?.key != new?.key
+                wasDeleted || RowAccess.reference(object.firedRow, field: field)?.key != new?.key
             else { continue }
             let destination = try new.map { (entity, key) throws(StoreError) in
                 try objects([key], destination: entity).first
             }
             if oneToOneInverse(field) != nil {
-                setReference(of: object, relationship, to: destination ?? nil)
+                setReference(of: object, relationship: relationship, to: destination ?? nil)
             } else {
-                try adopt(record, field, of: object, destination ?? nil)
+                try adopt(record, field: field, of: object, destination: destination ?? nil)
             }
         }
         let former = undoStack == nil ? nil : object.committedRow
         if let former { RowPage.retain(former) }
-        defer { noteForeignRow(of: object, former) }
+        defer { noteForeignRow(of: object, former: former) }
         let members = wasDeleted ? [] : object.extra?.members.filter(\.state.hasDifferences) ?? []
         discardChanges(of: object)
         record.bytes.withUnsafeBytes { setCommittedRow(of: object, to: $0) }
@@ -342,7 +344,7 @@ extension GraphCore {
         note(object)
     }
 
-    /// Takes an object that does not exist any more out of the context.
+    /// Removes an object that no longer exists from the context.
     func leave(_ object: ManagedObject) {
         changed.removeAll { $0 === object }
         touched.removeAll { $0 === object }
@@ -354,9 +356,9 @@ extension GraphCore {
     /// dropped.
     func replace(_ object: ManagedObject, by survivor: ManagedObject) throws(StoreError) {
         for relationship in object.info.relationships where relationship.isToMany {
-            for member in try members(of: object, relationship.number) {
-                remove(member, from: object, relationship.number)
-                add(member, to: survivor, relationship.number)
+            for member in try members(of: object, relationship: relationship.number) {
+                remove(member, from: object, relationship: relationship.number)
+                add(member, to: survivor, relationship: relationship.number)
             }
         }
         for relationship in model.relationships
@@ -365,18 +367,18 @@ extension GraphCore {
                 if relationship.isToMany {
                     let state = other.extra?.members.first { $0.relationship == relationship.number }?.state
                     guard relationship.inverse == nil, state?.knows(object.key) == true else { continue }
-                    remove(object, from: other, relationship.number)
-                    add(survivor, to: other, relationship.number)
+                    remove(object, from: other, relationship: relationship.number)
+                    add(survivor, to: other, relationship: relationship.number)
                 } else if let field = other.info.references[relationship.number], let row = other.row,
-                    let (entity, key) = RowAccess.reference(row, field), key == object.key,
+                    let (entity, key) = RowAccess.reference(row, field: field), key == object.key,
                     model.entities[entity].root == object.root
                 {
-                    setDestination(of: other, relationship.number, to: survivor)
+                    setDestination(of: other, relationship: relationship.number, to: survivor)
                 }
             }
         }
         for relationship in object.info.relationships where !relationship.isToMany {
-            setDestination(of: object, relationship.number, to: nil)
+            setDestination(of: object, relationship: relationship.number, to: nil)
         }
         undoStack?.replaceKeys([ObjectPlace(root: object.root, key: object.key): survivor.key], areTemporary: false)
         leave(object)

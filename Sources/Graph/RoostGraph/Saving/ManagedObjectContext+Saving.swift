@@ -6,11 +6,13 @@ extension ManagedObjectContext {
     private static let mostWillSaveRounds = 1_000
     private static let mostConflictRounds = 10
 
-    /// Saves all changes, all or none in each store, durable on return.
+    /// Saves all changes.
+    ///
+    /// Each store gets all its changes or none. They are durable on return.
     ///
     /// ``ManagedObject/willSave()`` is called first, then the rules of the model are checked. A
     /// conflict with another context's save is resolved by ``mergePolicy``. After an error nothing
-    /// was written, and all changes are still pending; with several stores, the error says which
+    /// was written, and all changes are still pending. With several stores, the error says which
     /// were saved.
     ///
     /// - Throws: The error of a getter since the last call; `validationFailed` with all
@@ -37,7 +39,7 @@ extension ManagedObjectContext {
         for position in base.storeSet.stores.indices {
             do throws(StoreError) {
                 if let outcome = try commitChanges(to: position) {
-                    finish(outcome, position)
+                    finish(outcome, position: position)
                     saved.append(base.storeSet.stores[position].location)
                 }
             } catch { throw Self.naming(saved, in: error) }
@@ -48,11 +50,10 @@ extension ManagedObjectContext {
         mergeInbox()
     }
 
-    /// Saves all changes; the commit runs on a thread of Roost's own, without holding the
-    /// isolation.
+    /// Saves all changes, and commits on a thread of Roost's own, without holding the isolation.
     ///
-    /// Changes that are made meanwhile stay pending. After an error all changes do. Waits for an
-    /// earlier save in the background.
+    /// Changes that are made meanwhile stay pending. After an error, all changes stay pending.
+    /// Waits for an earlier save in the background.
     ///
     /// - Throws: As ``save()``.
     public nonisolated(nonsending) func saveInBackground() async throws(StoreError) {
@@ -86,7 +87,7 @@ extension ManagedObjectContext {
                     let receipt = try await Store.onStoreThread { () throws(StoreError) in
                         try store.persistentStore.commit(changes)
                     }
-                    finish(outcome.with(receipt), position, isInFlight: true)
+                    finish(outcome.with(receipt), position: position, isInFlight: true)
                     saved.append(store.location)
                     break
                 } catch {
@@ -206,7 +207,7 @@ extension ManagedObjectContext {
                 properties = type(of: object).validatedProperties
                 hasProperties = !properties.isEmpty
             }
-            if hasProperties { try validate(properties, of: object, &failures) }
+            if hasProperties { try validate(properties, of: object, failures: &failures) }
             let own = flags.contains(.inserted) ? object.validateForInsert() : object.validateForUpdate()
             if !own.isEmpty { failures += own }
         }
@@ -218,19 +219,19 @@ extension ManagedObjectContext {
     }
 
     private func validate(
-        _ properties: [String], of object: ManagedObject, _ failures: inout [ValidationFailure]
+        _ properties: [String], of object: ManagedObject, failures: inout [ValidationFailure]
     ) throws(StoreError) {
         for name in properties {
             var value = try object.value(name)
             let old = value
             do throws(ValidationFailure) {
                 try object.validate(&value, for: name)
-                if value != old { try set(value, name, object) }
+                if value != old { try set(value, name: name, object: object) }
             } catch { failures.append(error) }
         }
     }
 
-    private func set(_ value: Value, _ name: String, _ object: ManagedObject) throws(ValidationFailure) {
+    private func set(_ value: Value, name: String, object: ManagedObject) throws(ValidationFailure) {
         do throws(StoreError) { try object.setValue(value, for: name) } catch {
             throw object.validationFailure(error.message, for: name)
         }
@@ -252,15 +253,16 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Works out what to commit to a store; nil for nothing.
+    /// Returns what to commit to a store; nil if there is nothing to commit.
     private func prepareCommit(_ position: Int) throws(StoreError) -> Outcome? {
         let pending = try core.pendingChanges(store: position)
         guard !pending.isEmpty else {
-            // What was added and removed again is no difference any more.
+            // Members that were added and removed again are no longer differences.
             core.commitMembers(of: pending.unwritten, isInFlight: false)
             return nil
         }
-        // A store that is read cannot use its old pages again, and a memory store copies what it changes.
+        // An open snapshot keeps a store from reusing old pages, and makes a memory store copy what
+        // it changes.
         core.closeReader()
         var changes = pending.changes
         (changes.author, changes.contextName, changes.origin) = (author, name, base.origin)
@@ -302,7 +304,7 @@ extension ManagedObjectContext {
         let referring = core.changed.filter { object in
             guard let row = object.row, !object.flags.contains(.deleted) else { return false }
             return object.info.referenceFields.contains { field in
-                guard let (entity, key) = RowAccess.reference(row, field) else { return false }
+                guard let (entity, key) = RowAccess.reference(row, field: field) else { return false }
                 return missing.contains(ObjectPlace(root: model.entities[entity].root, key: key))
             }
         }
@@ -313,13 +315,15 @@ extension ManagedObjectContext {
 
     // MARK: After the commit
 
-    private func finish(_ outcome: Outcome, _ position: Int, isInFlight: Bool = false) {
+    private func finish(_ outcome: Outcome, position: Int, isInFlight: Bool = false) {
         guard let receipt = outcome.receipt else { return }
         let pending = outcome.pending
         let hasDerived = base.storeSet.stores[position].rules.hasDerivedAttributes && !isPlanted(.keepsDerived)
-        core.withoutUndo { core.finish(pending, outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight) }
+        core.withoutUndo {
+            core.finish(pending, changes: outcome.changes, copiesRows: hasDerived, isInFlight: isInFlight)
+        }
         core.closeReader()
-        // A hook can take a deletion back; see `GraphCore.bring(back:_:)`.
+        // A hook can take a deletion back; see `GraphCore.bring(back:note:)`.
         pending.deleted.forEach { if $0.flags.contains(.deleted) { $0.flags.insert(.inFlight) } }
         pending.inserted.forEach { $0.didSave() }
         pending.updated.forEach { $0.didSave() }
@@ -333,7 +337,8 @@ extension ManagedObjectContext {
         noteGeneration(at: position, from: receipt.previousGeneration, to: receipt.generation)
         let isHeard = base.hub.hasReceivers(except: inbox) || !saveObservers.isEmpty || !commits.isEmpty
         guard receipt.hasChanges, isHeard, !isPlanted(.postsNoNotice) else { return }
-        // What the rules of the model changed beside it: derived attributes of objects that depend on changed ones.
+        // What the rules of the model changed beside it: derived attributes of objects that depend
+        // on changed ones.
         let updates = outcome.changes.updates
         var others = (pending.updated.count..<max(updates.count, pending.updated.count)).map { updates.id(at: $0) }
         let changed = (pending.updated.all + pending.unwritten.all).map(\.objectID)

@@ -1,7 +1,8 @@
 public import RoostCore
 
-/// The rule for a save whose objects another context changed, or whose unique values another object
-/// has.
+/// The rule for resolving the conflicts of a save.
+///
+/// A conflict is an object that another context changed, or a unique value that another object has.
 ///
 /// | policy | property that both changed | deleted there | deleted here |
 /// |---|---|---|---|
@@ -11,7 +12,8 @@ public import RoostCore
 /// | `overwrite` | this context's object | is inserted again | is deleted |
 /// | `rollback` | the store's object | leaves the context | is restored |
 ///
-/// To-many relationships merge as sets under every policy: what either side added or removed holds.
+/// To-many relationships merge as sets under every policy: additions and removals of both sides
+/// hold.
 ///
 /// ```swift
 /// context.mergePolicy = .mergeByPropertyObjectTrump
@@ -28,20 +30,20 @@ public struct MergePolicy: Sendable {
     /// The name of the policy.
     public let name: String
 
-    private init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
+    private init(_ name: String, kind: Kind) { (self.name, self.kind) = (name, kind) }
 
     /// The save fails, and the error has every conflict.
     ///
     /// The default.
-    public static let error = MergePolicy("error", .error)
+    public static let error = MergePolicy("error", kind: .error)
     /// Property by property; where both sides changed one, the store's value holds.
-    public static let mergeByPropertyStoreTrump = MergePolicy("mergeByPropertyStoreTrump", .storeTrump)
+    public static let mergeByPropertyStoreTrump = MergePolicy("mergeByPropertyStoreTrump", kind: .storeTrump)
     /// Property by property; where both sides changed one, this context's value holds.
-    public static let mergeByPropertyObjectTrump = MergePolicy("mergeByPropertyObjectTrump", .objectTrump)
+    public static let mergeByPropertyObjectTrump = MergePolicy("mergeByPropertyObjectTrump", kind: .objectTrump)
     /// This context's objects hold as a whole.
-    public static let overwrite = MergePolicy("overwrite", .overwrite)
+    public static let overwrite = MergePolicy("overwrite", kind: .overwrite)
     /// The store's objects hold as a whole.
-    public static let rollback = MergePolicy("rollback", .rollback)
+    public static let rollback = MergePolicy("rollback", kind: .rollback)
 
     /// Creates a policy of the program.
     ///
@@ -56,7 +58,7 @@ public struct MergePolicy: Sendable {
             _ in .fail
         }
     ) {
-        self.init(name, .custom(resolve, resolveConstraint))
+        self.init(name, kind: .custom(resolve, resolveConstraint))
     }
 }
 

@@ -1,11 +1,11 @@
 internal import RoostCore
 internal import RoostStores
 
-/// A step of taking over what another context changed.
+/// A step of merging what another context changed.
 ///
-/// To take over the row of an object, the rows of its partners in one-to-one relationships are read
-/// again, and so on along the chain of partners. Functions that call each other would exhaust the
-/// stack on a long chain. So the remaining work is a list of steps.
+/// Merging the row of an object reads the rows of its partners in one-to-one relationships again,
+/// and so on along the chain of partners. Recursion would exhaust the stack on a long chain. So the
+/// remaining work is a list of steps.
 enum MergeStep {
     /// Reads the current rows of objects; `isReported` says whether the result of
     /// ``GraphCore/reread(_:)`` has the changed ones.
@@ -14,7 +14,7 @@ enum MergeStep {
     case readHierarchy(Int, [ManagedObject], isReported: Bool)
     /// Takes over records, from a position on.
     case take(RecordBatch, root: Int, from: Int, isReported: Bool)
-    /// Notes which objects the store lacks.
+    /// Marks the objects that the store lacks.
     case noteMissing([ManagedObject], isReported: Bool)
     /// Lets both sides of an object's references agree, from a position among them on.
     case settle(ManagedObject, Record?, former: [Int: ManagedObject], from: Int)
@@ -36,13 +36,13 @@ extension GraphCore {
     func perform(_ steps: [MergeStep]) throws(StoreError) -> [ManagedObject] {
         var changed: [ManagedObject] = []
         var open = Array(steps.reversed())
-        while let step = open.popLast() { open += try perform(step, &changed).reversed() }
+        while let step = open.popLast() { open += try perform(step, changed: &changed).reversed() }
         return changed
     }
 
     /// Does one step, and returns the steps that follow from it.
     private func perform(
-        _ step: MergeStep, _ changed: inout [ManagedObject]
+        _ step: MergeStep, changed: inout [ManagedObject]
     ) throws(StoreError) -> [MergeStep] {
         switch step {
         case .read(let objects, let isReported):
@@ -62,8 +62,8 @@ extension GraphCore {
             ]
         case .take(let batch, let root, let start, let isReported):
             for index in start..<batch.count {
-                guard let object = registered(root, batch.key(at: index)) else { continue }
-                let (isChanged, steps) = try take(batch.record(at: index), object)
+                guard let object = registered(root, key: batch.key(at: index)) else { continue }
+                let (isChanged, steps) = try take(batch.record(at: index), object: object)
                 if isChanged, isReported { changed.append(object) }
                 guard steps.isEmpty else {
                     return steps + [.take(batch, root: root, from: index + 1, isReported: isReported)]
@@ -82,13 +82,13 @@ extension GraphCore {
             }
             return []
         case .settle(let object, let theirs, let former, let start):
-            return settleReferences(of: object, theirs, former: former, from: start)
+            return settleReferences(of: object, theirs: theirs, former: former, from: start)
         case .settlePair(let object, let relationship, let partner, let former):
-            return settlePair(object, relationship, partner, former)
+            return settlePair(object, relationship: relationship, mine: partner, former: former)
         case .takePartner(let object, let relationship, let partner, let rival):
-            if let rival { clear(rival, relationship, ifItIs: partner.key) }
+            if let rival { clear(rival, relationship: relationship, ifItIs: partner.key) }
             if let inverse = model.relationships[relationship].inverse {
-                setReference(of: partner, inverse, to: object)
+                setReference(of: partner, relationship: inverse, to: object)
             }
             return []
         case .forgetTouch(let object):
@@ -97,8 +97,8 @@ extension GraphCore {
         }
     }
 
-    /// Lets both sides of an object's relationships agree, after its changes were merged with those of
-    /// another context.
+    /// Lets both sides of an object's relationships agree, after its changes were merged with those
+    /// of another context.
     ///
     /// - Parameters:
     ///   - object: An object whose changes were merged.
@@ -107,7 +107,7 @@ extension GraphCore {
     ///   - start: The position of the first reference to settle.
     /// - Returns: The steps that remain.
     private func settleReferences(
-        of object: ManagedObject, _ theirs: Record?, former: [Int: ManagedObject], from start: Int
+        of object: ManagedObject, theirs: Record?, former: [Int: ManagedObject], from start: Int
     ) -> [MergeStep] {
         guard start > 0 || object.flags.isDisjoint(with: [.orphan, .deleted, .inaccessible]) else { return [] }
         let fields = object.info.referenceFields
@@ -115,8 +115,8 @@ extension GraphCore {
             let field = fields[position]
             guard let relationship = field.relationship, let inverse = model.relationships[relationship].inverse
             else { continue }
-            let mine = RowAccess.reference(object.firedRow, field).map { self.object($0.entity, $0.key) }
-            let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, $0.key) }
+            let mine = RowAccess.reference(object.firedRow, field: field).map { self.object($0.entity, key: $0.key) }
+            let there = theirs?.withReader { $0.reference(field) }.map { self.object($0.entity, key: $0.key) }
             if oneToOneInverse(field) != nil {
                 let others = [there, former[relationship]].compactMap { $0 }
                 // Either side can have changed there alone.
@@ -130,11 +130,11 @@ extension GraphCore {
             let isOrdered = model.relationships[inverse].isOrdered
             if let there {
                 forgetBases(of: there)
-                change(there, inverse) { $0.remove(object.key, isOrdered: isOrdered) }
+                change(there, relationship: inverse) { $0.remove(object.key, isOrdered: isOrdered) }
             }
             guard let mine else { continue }
             forgetBases(of: mine)
-            change(mine, inverse) { $0.add(object.key, isOrdered: isOrdered) }
+            change(mine, relationship: inverse) { $0.add(object.key, isOrdered: isOrdered) }
         }
         return []
     }
@@ -143,20 +143,20 @@ extension GraphCore {
     ///
     /// The partner gets the value that fits that of `object`.
     private func settlePair(
-        _ object: ManagedObject, _ relationship: Int, _ mine: ManagedObject?, _ former: [ManagedObject]
+        _ object: ManagedObject, relationship: Int, mine: ManagedObject?, former: [ManagedObject]
     ) -> [MergeStep] {
         guard let inverse = model.relationships[relationship].inverse,
             let own = object.info.references[relationship]
         else { return [] }
         // Merging the partners can have settled the pair already.
-        let current = RowAccess.reference(object.firedRow, own)?.key
-        for partner in former where partner.key != current { clear(partner, inverse, ifItIs: object.key) }
+        let current = RowAccess.reference(object.firedRow, field: own)?.key
+        for partner in former where partner.key != current { clear(partner, relationship: inverse, ifItIs: object.key) }
         guard let mine, mine.key == current, let field = mine.info.references[inverse],
             mine.flags.isDisjoint(with: [.deleted, .inaccessible])
         else { return [] }
-        let other = RowAccess.reference(mine.firedRow, field)
+        let other = RowAccess.reference(mine.firedRow, field: field)
         guard other?.key != object.key else { return [] }
-        let rival = other.map { self.object($0.entity, $0.key) }
+        let rival = other.map { self.object($0.entity, key: $0.key) }
         return [
             .read(rival.map { [$0] } ?? [], isReported: false),
             .takePartner(object, relationship: relationship, partner: mine, rival: rival),

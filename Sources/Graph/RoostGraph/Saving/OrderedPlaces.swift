@@ -17,7 +17,7 @@ enum OrderedPlaces {
     ///   - keys: The keys of the members.
     /// - Returns: A place for each member.
     static func places(keeping present: [Int64?], keys: [Int64]) -> [Int64] {
-        let kept = longestAscending(present, keys)
+        let kept = longestAscending(present, keys: keys)
         var result = [Int64](repeating: 0, count: present.count)
         var index = 0
         var low: Int64?
@@ -31,7 +31,7 @@ enum OrderedPlaces {
             var end = index
             while end < present.count, !kept.contains(end) { end += 1 }
             let high: Int64? = end < present.count ? present[end] : nil
-            guard fill(&result, index..<end, after: low, before: high) else {
+            guard fill(&result, range: index..<end, after: low, before: high) else {
                 // No room: all members get new places.
                 return present.indices.map { Int64($0 + 1) * distance }
             }
@@ -42,7 +42,7 @@ enum OrderedPlaces {
     }
 
     private static func fill(
-        _ result: inout [Int64], _ range: Range<Int>, after low: Int64?, before high: Int64?
+        _ result: inout [Int64], range: Range<Int>, after low: Int64?, before high: Int64?
     ) -> Bool {
         let count = Int64(range.count)
         switch (low, high) {
@@ -64,7 +64,7 @@ enum OrderedPlaces {
     }
 
     /// Returns the positions of a longest ascending part of the present places.
-    private static func longestAscending(_ present: [Int64?], _ keys: [Int64]) -> Set<Int> {
+    private static func longestAscending(_ present: [Int64?], keys: [Int64]) -> Set<Int> {
         var tails: [Int] = []
         var before = [Int?](repeating: nil, count: present.count)
         for (index, place) in present.enumerated() {
@@ -102,46 +102,47 @@ extension GraphCore {
             for (number, members) in owner.extra?.members ?? [] where members.isReordered {
                 let relationship = model.relationships[number]
                 guard case .derived(let inverse) = relationship.storage else { continue }
-                let keys = try memberKeys(of: owner, number)
+                let keys = try memberKeys(of: owner, relationship: number)
                 let root = model.entities[relationship.destination].root
-                try read(keys.filter { registered(root, $0)?.row == nil }, root: root)
+                try read(keys.filter { registered(root, key: $0)?.row == nil }, root: root)
                 let objects = try objects(keys, destination: relationship.destination)
-                let stored = try storedPlaces(of: owner, relationship)
-                // A place in the list that a member was in before says nothing about this one. A row can be older than
-                // the list, so the places of the list count.
+                let stored = try storedPlaces(of: owner, relationship: relationship)
+                // A place in the list that a member was in before says nothing about this one. A
+                // row can be older than the list, so the places of the list count.
                 let present = objects.map { object in
-                    members.added.contains(object.key) ? nil : stored[object.key] ?? place(of: object, inverse)
+                    members.added.contains(object.key)
+                        ? nil : stored[object.key] ?? place(of: object, reference: inverse)
                 }
                 for (object, new) in zip(objects, OrderedPlaces.places(keeping: present, keys: keys)) {
                     guard let field = object.info.places[inverse] else { continue }
-                    let own = place(of: object, inverse)
-                    let isChanged = own != object.committedRow.flatMap { Self.place(in: $0, field) }
+                    let own = place(of: object, reference: inverse)
+                    let isChanged = own != object.committedRow.flatMap { Self.place(in: $0, field: field) }
                     guard own != new, isChanged || stored[object.key] != new, touch(object), let row = object.row
                     else { continue }
                     let writable = UnsafeMutableRawPointer(mutating: row)
                     writable.storeBytes(of: new.littleEndian, toByteOffset: field.byteOffset, as: Int64.self)
-                    RowAccess.setNull(false, writable, field.index)
+                    RowAccess.setNull(false, row: writable, field: field.index)
                 }
             }
         }
     }
 
     /// The place of a member, as its row has it.
-    private func place(of object: ManagedObject, _ reference: Int) -> Int64? {
-        object.info.places[reference].flatMap { Self.place(in: object.firedRow, $0) }
+    private func place(of object: ManagedObject, reference: Int) -> Int64? {
+        object.info.places[reference].flatMap { Self.place(in: object.firedRow, field: $0) }
     }
 
-    private static func place(in row: UnsafeRawPointer, _ field: RecordLayout.Field) -> Int64? {
-        guard !RowAccess.isNull(row, field.index) else { return nil }
+    private static func place(in row: UnsafeRawPointer, field: RecordLayout.Field) -> Int64? {
+        guard !RowAccess.isNull(row, field: field.index) else { return nil }
         return Int64(littleEndian: row.loadUnaligned(fromByteOffset: field.byteOffset, as: Int64.self))
     }
 
     /// Returns the stored places of the members of an ordered relationship, and notes the last one.
     ///
-    /// If another context appends at the same time, the commit fails instead of giving a place twice,
-    /// and the save tries again.
+    /// If another context appends at the same time, the commit fails instead of giving a place
+    /// twice, and the save tries again.
     private func storedPlaces(
-        of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship
+        of owner: ManagedObject, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Int64: Int64] {
         guard !owner.flags.contains(.inserted), owner.key > 0 else { return [:] }
         var places: [Int64: Int64] = [:]
@@ -156,9 +157,9 @@ extension GraphCore {
 
     /// Returns the links of an ordered relationship that are new or have another place.
     func placedLinks(
-        of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship, isForCommit: Bool
+        of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, isForCommit: Bool
     ) throws(StoreError) -> [Link] {
-        let keys = try memberKeys(of: owner, relationship.number)
+        let keys = try memberKeys(of: owner, relationship: relationship.number)
         var stored: [Int64: Link] = [:]
         if !owner.flags.contains(.inserted), owner.key > 0 || parent != nil {
             let cursor = try openReader().snapshot(ofEntity: Int(owner.entityNumber))

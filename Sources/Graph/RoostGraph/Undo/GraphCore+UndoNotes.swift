@@ -7,32 +7,32 @@ extension GraphCore {
     ///
     /// Members of a relationship whose inverse is to-one follow from the rows of the members.
     func noteMember(
-        _ key: Int64, of owner: ManagedObject, _ relationship: ManagedObjectModel.Relationship, _ state: Members
+        _ key: Int64, of owner: ManagedObject, relationship: ManagedObjectModel.Relationship, state: Members
     ) {
         guard isTracking, let undoRecord else { return }
-        noteOrder(of: owner, relationship.number, state)
+        noteOrder(of: owner, relationship: relationship.number, state: state)
         guard case .links = relationship.storage else { return }
         undoRecord.links.append(
             UndoRecord.LinkImage(
                 owner: owner, relationship: relationship.number, key: key,
-                wasMember: isMember(key, of: owner, state), difference: state.difference(of: key)))
+                wasMember: isMember(key, of: owner, state: state), difference: state.difference(of: key)))
     }
 
     /// Whether an object is a member of a relationship that is kept as links; nil if only the store
     /// knows.
-    func isMember(_ key: Int64, of owner: ManagedObject, _ state: Members?) -> Bool? {
+    func isMember(_ key: Int64, of owner: ManagedObject, state: Members?) -> Bool? {
         // No store has links of a new object.
         state?.knows(key) ?? (owner.flags.contains(.inserted) ? false : nil)
     }
 
-    /// Finds out the members and the orders of relationships that were changed without reading.
+    /// Reads the members and the orders of relationships that were changed without reading.
     ///
-    /// The store knows it until the changes are saved.
+    /// The store has them until the changes are saved.
     func resolveMembers(in record: UndoRecord) throws(StoreError) {
         for index in record.links.indices where record.links[index].wasMember == nil {
             let link = record.links[index]
             guard !link.owner.flags.contains(.orphan) else { continue }
-            _ = try memberKeys(of: link.owner, link.relationship)
+            _ = try memberKeys(of: link.owner, relationship: link.relationship)
             let state = link.owner.extra?.members.first { $0.relationship == link.relationship }?.state
             record.links[index].wasMember = state?.isStored(link.key)
         }
@@ -43,14 +43,14 @@ extension GraphCore {
                 // Without a member that left, each has its place still.
                 !state.removed.isEmpty
             else { continue }
-            _ = try memberKeys(of: image.owner, image.relationship)
+            _ = try memberKeys(of: image.owner, relationship: image.relationship)
             let read = image.owner.extra?.members.first { $0.relationship == image.relationship }?.state
             record.orders[index].order.current = read?.base
         }
     }
 
     /// Notes the order of an ordered relationship, at its first change in the event.
-    func noteOrder(of owner: ManagedObject, _ relationship: Int, _ state: Members) {
+    func noteOrder(of owner: ManagedObject, relationship: Int, state: Members) {
         guard isTracking, let undoRecord, state.recordWithOrder != undoRecord.number,
             model.relationships[relationship].isOrdered
         else { return }
@@ -65,7 +65,7 @@ extension GraphCore {
         for relationship in object.info.relationships where relationship.isToMany {
             let isLinks = if case .links = relationship.storage { true } else { false }
             guard isLinks || relationship.isOrdered else { continue }
-            let keys = try memberKeys(of: object, relationship.number)
+            let keys = try memberKeys(of: object, relationship: relationship.number)
             guard !keys.isEmpty else { continue }
             undoRecord.contents.append(
                 UndoRecord.Contents(owner: object, relationship: relationship.number, keys: keys))
@@ -81,7 +81,7 @@ extension GraphCore {
 
     /// Runs `body` without recording for undo.
     ///
-    /// What it changes below the program's changes is noted by ``UndoStack/rebase(_:from:)``.
+    /// ``UndoStack/rebase(_:from:to:)`` notes the committed rows that it replaces.
     func withoutUndo<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         guard undoStack != nil else { return try body() }
         let (record, start) = (undoRecord, touched.count)

@@ -2,17 +2,18 @@ internal import RoostCore
 
 /// The state of objects before one event, so that the event can be taken back.
 ///
-/// A record is its own opposite: to apply it exchanges what it has and what the objects have. It is
-/// then read from the other end, so that of several notes about one thing the right one is last.
+/// A record is its own opposite: applying it exchanges its content and that of the objects. The
+/// next time it is read from the other end, so that the last of several notes about one object is
+/// right.
 ///
 /// SAFETY: a record counts the rows that it has, and keeps their objects.
 final class UndoRecord {
     /// Whether an object is in the context.
     enum Presence: UInt8 {
-        /// It is not: not inserted yet, or deleted and saved.
+        /// Not inserted yet, or deleted by a save.
         case absent
         case present
-        /// The next save deletes it.
+        /// In the context, and the next save deletes it.
         case deleted
     }
 
@@ -109,8 +110,8 @@ final class UndoRecord {
             guard let base = buffer.baseAddress else { return }
             for position in 0..<buffer.count {
                 let image = base + (isReversed ? position : buffer.count - 1 - position)
-                // SAFETY: the first field of an image is a reference, which the list keeps; an `Unmanaged` of
-                // it has the same representation.
+                // SAFETY: the first field of an image is a reference, which the list keeps; an
+                // `Unmanaged` of it has the same representation.
                 let object = UnsafeRawPointer(image).assumingMemoryBound(to: Unmanaged<ManagedObject>.self).pointee
                 object._withUnsafeGuaranteedRef { body($0, image) }
             }
@@ -152,7 +153,7 @@ final class UndoRecord {
     ///   - model: The model.
     ///   - areTemporary: Whether all keys to replace are temporary ones.
     ///   - isOfChild: Whether rows that are not private can have such keys, too.
-    func replaceKeys(_ new: [ObjectPlace: Int64], _ model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
+    func replaceKeys(_ new: [ObjectPlace: Int64], model: ManagedObjectModel, areTemporary: Bool, isOfChild: Bool) {
         for index in links.indices {
             let link = links[index]
             let root = model.entities[model.relationships[link.relationship].destination].root
@@ -161,21 +162,22 @@ final class UndoRecord {
                 owner: link.owner, relationship: link.relationship, key: key, wasMember: link.wasMember,
                 difference: link.difference)
         }
-        func replaced(_ keys: [Int64], _ relationship: Int) -> [Int64] {
+        func replaced(_ keys: [Int64], relationship: Int) -> [Int64] {
             let root = model.entities[model.relationships[relationship].destination].root
             return keys.map { new[ObjectPlace(root: root, key: $0)] ?? $0 }
         }
         for index in orders.indices {
             let relationship = orders[index].relationship
-            orders[index].order.current = orders[index].order.current.map { replaced($0, relationship) }
-            orders[index].order.appended = replaced(orders[index].order.appended, relationship)
+            orders[index].order.current = orders[index].order.current.map { replaced($0, relationship: relationship) }
+            orders[index].order.appended = replaced(orders[index].order.appended, relationship: relationship)
         }
         contents = contents.map {
-            Contents(owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, $0.relationship))
+            Contents(
+                owner: $0.owner, relationship: $0.relationship, keys: replaced($0.keys, relationship: $0.relationship))
         }
         for image in rows where image.isPrivate || isOfChild {
             image.object.info.replaceKeys(
-                new, in: UnsafeMutableRawPointer(mutating: image.row), model, areTemporary: areTemporary)
+                new, in: UnsafeMutableRawPointer(mutating: image.row), model: model, areTemporary: areTemporary)
         }
     }
 }

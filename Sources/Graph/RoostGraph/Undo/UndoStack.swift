@@ -42,7 +42,7 @@ public final class UndoStack {
         let new: UnsafeRawPointer
     }
 
-    /// The most steps that are kept; 0 for all.
+    /// The maximum number of steps to keep; 0 for all.
     public let limit: Int
     private weak var context: ManagedObjectContext?
     private var undoSteps: [Step] = []
@@ -61,7 +61,7 @@ public final class UndoStack {
 
     /// Creates an empty stack, to be set as ``ManagedObjectContext/undo``.
     ///
-    /// - Parameter limit: The most steps that are kept, the newest ones; 0 for all.
+    /// - Parameter limit: The maximum number of steps to keep; 0 for all. Older steps are dropped.
     public init(limit: Int = 0) { self.limit = max(0, limit) }
 
     deinit { for rebase in rebases { Self.release(rebase) } }
@@ -74,7 +74,7 @@ public final class UndoStack {
     public var canUndo: Bool { !undoSteps.isEmpty || hasOpenChanges }
     /// Whether there is a step to redo.
     ///
-    /// A new change ends that.
+    /// A new change removes all steps to redo.
     public var canRedo: Bool { !redoSteps.isEmpty && !hasOpenChanges }
     /// The number of steps to undo, the present event or group included.
     public var depth: Int { undoSteps.count + (hasOpenChanges ? 1 : 0) }
@@ -95,8 +95,8 @@ public final class UndoStack {
 
     /// Ends the event and all groups, and takes back the last step.
     ///
-    /// Does nothing without a step, and nothing in ``ManagedObject/awake(from:)`` of a step. An error
-    /// of reading is thrown by the next save, fetch or count.
+    /// Does nothing without a step, or if ``ManagedObject/awake(from:)`` of a step calls it.
+    /// An error of reading is thrown by the next save, fetch or count.
     public func undo() {
         apply(\.undoSteps, to: \.redoSteps)
     }
@@ -118,7 +118,7 @@ public final class UndoStack {
         applyRebases()
         guard let step = self[keyPath: source].popLast() else { return }
         let number = clearCount
-        let opposite = exchange(step, context)
+        let opposite = exchange(step, context: context)
         // A hook can have emptied the stack.
         if number == clearCount { self[keyPath: target].append(opposite) }
         finishExchange(context)
@@ -134,7 +134,7 @@ public final class UndoStack {
         if self.context === context { begin(context.core) }
     }
 
-    private func exchange(_ step: Step, _ context: ManagedObjectContext) -> Step {
+    private func exchange(_ step: Step, context: ManagedObjectContext) -> Step {
         let core = context.core
         isExchanging = true
         defer { isExchanging = false }
@@ -153,7 +153,8 @@ public final class UndoStack {
 
     // MARK: Groups
 
-    /// Ends the event, and starts a group: all events up to the matching ``endGroup()`` are one step.
+    /// Ends the event, and starts a group: all events up to the matching ``endGroup()`` are one
+    /// step.
     ///
     /// A group inside of a group is part of it.
     ///
@@ -185,7 +186,8 @@ public final class UndoStack {
         return try body()
     }
 
-    /// Runs `body` as one step, or as part of the open group; takes back what it changed if it throws.
+    /// Runs `body` as one step, or as part of the open group; takes back what it changed if it
+    /// throws.
     ///
     /// - Parameters:
     ///   - name: A name for the step.
@@ -211,7 +213,7 @@ public final class UndoStack {
             context.core.endEvent()
             if let own = close() {
                 redoSteps = redo
-                _ = exchange(own, context)
+                _ = exchange(own, context: context)
                 finishExchange(context)
             }
             throw error
@@ -245,7 +247,7 @@ public final class UndoStack {
 
     /// Takes records of steps that are dropped out of the other lists.
     private func forget(_ steps: some Collection<Step>) {
-        // The end of an object can run code of the program, so that comes last.
+        // Deallocating an object can run code of the program, so the steps are released last.
         defer { withExtendedLifetime(steps) {} }
         guard !unresolved.isEmpty, !steps.isEmpty else { return }
         let gone = Set(steps.flatMap(\.records).map(ObjectIdentifier.init))
@@ -281,7 +283,8 @@ public final class UndoStack {
     }
 
     private func forgetSteps() {
-        // The end of an object can run code of the program, so the lists are replaced and die afterwards.
+        // Deallocating an object can run code of the program. So the lists are replaced first and
+        // released at the end.
         let former = (undoSteps, redoSteps, group, unresolved)
         clearCount += 1
         (undoSteps, redoSteps, unresolved) = ([], [], [])
@@ -294,7 +297,7 @@ public final class UndoStack {
         begin(context.core)
     }
 
-    /// Leaves the context that has the stack.
+    /// Takes the stack from its present context.
     func leaveContext() { if let context { context.undo = nil } }
 
     func detach() {
@@ -316,7 +319,7 @@ public final class UndoStack {
         core.undoRecord = isNeeded ? makeRecord(core) : nil
     }
 
-    /// Takes over what the event changed.
+    /// Makes a step of what the event changed.
     func closeEvent() {
         guard let core = context?.core, let record = core.undoRecord else { return }
         guard !record.isEmpty else {
@@ -338,7 +341,8 @@ public final class UndoStack {
         begin(core)
     }
 
-    /// Lets steps keep what was changed without undo, as they keep what others changed.
+    /// Makes steps keep changes that were made while undo was disabled, as they keep changes of
+    /// others.
     private func keepChanges(_ record: UndoRecord) {
         context?.core.outsideCount += 1
         for image in record.rows {
@@ -362,7 +366,7 @@ public final class UndoStack {
     func replaceKeys(_ new: [ObjectPlace: Int64], areTemporary: Bool = true) {
         guard let core = context?.core else { return }
         for record in allRecords + [core.undoRecord].compactMap({ $0 }) {
-            record.replaceKeys(new, core.model, areTemporary: areTemporary, isOfChild: core.parent != nil)
+            record.replaceKeys(new, model: core.model, areTemporary: areTemporary, isOfChild: core.parent != nil)
         }
     }
 
@@ -377,7 +381,7 @@ public final class UndoStack {
         RowPage.release(rebase.new)
     }
 
-    /// Notes that the row below the program's changes is another one.
+    /// Notes that the committed row of an object was replaced.
     func rebase(_ object: ManagedObject, from old: UnsafeRawPointer, to new: UnsafeRawPointer) {
         if isPlanted(.undoesOthers) { return }
         guard !undoSteps.isEmpty || !redoSteps.isEmpty || !(group?.records.isEmpty ?? true) else { return }
@@ -385,7 +389,7 @@ public final class UndoStack {
         let count = object.tail.byteCount(new)
         // A row that can still change is copied.
         if object.state.contains(.privateRow), new == object.row {
-            let copy = object.core.privateRows.copy(new, count)
+            let copy = object.core.privateRows.copy(new, byteCount: count)
             PrivateRow.setCommitted(nil, of: copy)
             rebases.append(Rebase(object: object, old: old, new: UnsafeRawPointer(copy)))
         } else {
@@ -394,7 +398,7 @@ public final class UndoStack {
         }
     }
 
-    /// Takes over into the steps what others changed, where a step has the value that they changed.
+    /// Copies what others changed into the steps, where a step has the value that they changed.
     private func applyRebases() {
         guard !rebases.isEmpty else { return }
         let list = rebases

@@ -9,7 +9,7 @@ struct ContentMerge {
     private let cancellation: ConversionCancellation?
     private(set) var differences: [StoreDifference] = []
 
-    init(_ left: any StoreSnapshot, _ right: any StoreSnapshot, limit: Int, _ cancellation: ConversionCancellation?) {
+    init(_ left: any StoreSnapshot, right: any StoreSnapshot, limit: Int, cancellation: ConversionCancellation?) {
         self.left = left
         self.right = right
         model = left.model
@@ -25,8 +25,8 @@ struct ContentMerge {
     // MARK: Objects
 
     private mutating func mergeRecords(of root: EntityName) throws(StoreError) {
-        var a = RecordPosition(try left.records(of: root, after: nil), left.model)
-        var b = RecordPosition(try right.records(of: root, after: nil), right.model)
+        var a = RecordPosition(try left.records(of: root, after: nil), model: left.model)
+        var b = RecordPosition(try right.records(of: root, after: nil), model: right.model)
         while differences.count < limit {
             if a.isAtBatchEnd { try cancellation?.check() }
             switch (try a.key(), try b.key()) {
@@ -68,8 +68,8 @@ struct ContentMerge {
     // MARK: Links
 
     private mutating func mergeLinks(of relationship: ManagedObjectModel.Relationship) throws(StoreError) {
-        var a = LinkPosition(try left.links(of: relationship.name, after: nil), relationship.number)
-        var b = LinkPosition(try right.links(of: relationship.name, after: nil), relationship.number)
+        var a = LinkPosition(try left.links(of: relationship.name, after: nil), relationship: relationship.number)
+        var b = LinkPosition(try right.links(of: relationship.name, after: nil), relationship: relationship.number)
         while differences.count < limit {
             if a.isAtBatchEnd { try cancellation?.check() }
             switch (try a.link(), try b.link()) {
@@ -78,10 +78,10 @@ struct ContentMerge {
                 a.advance()
                 b.advance()
             case (let x?, let y) where y.map({ Self.precedes(x, $0) }) ?? true:
-                differences.append(difference(.linkOnlyInFirst, x, relationship))
+                differences.append(difference(.linkOnlyInFirst, link: x, relationship: relationship))
                 a.advance()
             case (_, let y?):
-                differences.append(difference(.linkOnlyInSecond, y, relationship))
+                differences.append(difference(.linkOnlyInSecond, link: y, relationship: relationship))
                 b.advance()
             default: return
             }
@@ -89,7 +89,7 @@ struct ContentMerge {
     }
 
     private func difference(
-        _ kind: StoreDifference.Kind, _ link: Link, _ relationship: ManagedObjectModel.Relationship
+        _ kind: StoreDifference.Kind, link: Link, relationship: ManagedObjectModel.Relationship
     ) -> StoreDifference {
         StoreDifference(
             kind: kind, object: ObjectID(model.entities[relationship.source].name, key: link.source).description,
@@ -109,7 +109,7 @@ private struct RecordPosition {
     private(set) var batch: RecordBatch
     private(set) var index = 0
 
-    init(_ cursor: any RecordCursor, _ model: ManagedObjectModel) {
+    init(_ cursor: any RecordCursor, model: ManagedObjectModel) {
         self.cursor = cursor
         batch = RecordBatch(model: model)
     }
@@ -135,7 +135,7 @@ private struct LinkPosition {
     private var batch: LinkBatch
     private var index = 0
 
-    init(_ cursor: any LinkCursor, _ relationship: Int) {
+    init(_ cursor: any LinkCursor, relationship: Int) {
         self.cursor = cursor
         batch = LinkBatch(relationship: relationship)
     }

@@ -90,7 +90,7 @@ public enum StoreComparison {
         {
             return []
         }
-        var merge = ContentMerge(left, right, limit: max(1, limit), cancellation)
+        var merge = ContentMerge(left, right: right, limit: max(1, limit), cancellation: cancellation)
         try merge.run()
         return merge.differences
     }

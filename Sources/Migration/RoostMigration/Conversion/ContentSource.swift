@@ -10,7 +10,7 @@ protocol StoreContents: Sendable {
 
     /// Writes everything into an empty store, and returns counts and digests of what was written.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent
 
     /// Returns warnings about content that the source cannot return as it is; called after the
@@ -43,8 +43,8 @@ protocol ContentSource: StoreContents {
 extension ContentSource {
     /// Streams everything in one pass.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
-    ) throws(StoreError) -> CopiedContent { try filler.copy(self, to: store, memory) }
+        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
+    ) throws(StoreError) -> CopiedContent { try filler.copy(self, to: store, memory: memory) }
 }
 
 /// The content of a store.
@@ -95,7 +95,10 @@ struct StoreContent: ContentSource {
         var skipped = SkippedObjects()
         for root in model.roots {
             _ = found.begins(model.entities[root].selfAndSubentities)
-            guard try readRecords(of: model.entities[root], snapshot, into: channel, &copied.tally, &found, &skipped)
+            guard
+                try readRecords(
+                    of: model.entities[root], snapshot: snapshot, into: channel, tally: &copied.tally, found: &found,
+                    skipped: &skipped)
             else { return nil }
         }
         copied.skipped = skipped.ids
@@ -112,7 +115,7 @@ struct StoreContent: ContentSource {
             }
         }
         if skipped.isEmpty {
-            try found.requireRecorded(recorded, store)
+            try found.requireRecorded(recorded, store: store)
         } else {
             copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
         }
@@ -121,8 +124,8 @@ struct StoreContent: ContentSource {
     }
 
     private func readRecords(
-        of root: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot, into channel: BatchChannel,
-        _ tally: inout StoreTally, _ found: inout FoundContent, _ skipped: inout SkippedObjects
+        of root: ManagedObjectModel.Entity, snapshot: any StoreSnapshot, into channel: BatchChannel,
+        tally: inout StoreTally, found: inout FoundContent, skipped: inout SkippedObjects
     ) throws(StoreError) -> Bool {
         let cursor = try snapshot.records(of: root.name, after: nil)
         while true {

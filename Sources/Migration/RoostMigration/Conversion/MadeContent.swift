@@ -25,7 +25,7 @@ package final class ContentSink {
     private let cancellation: ConversionCancellation?
     private(set) var tally: StoreTally
 
-    init(_ channel: BatchChannel, _ model: ManagedObjectModel, _ cancellation: ConversionCancellation?) {
+    init(_ channel: BatchChannel, model: ManagedObjectModel, cancellation: ConversionCancellation?) {
         (self.channel, self.model, self.cancellation) = (channel, model, cancellation)
         tally = StoreTally(model: model)
     }
@@ -71,7 +71,7 @@ private struct MadeContentSource: ContentSource {
 
     func read(into channel: BatchChannel) throws(StoreError) -> CopiedContent? {
         guard channel.send(.begin(lastKeys: [:], objectCount: nil, linkCount: nil)) else { return nil }
-        let sink = ContentSink(channel, model, cancellation)
+        let sink = ContentSink(channel, model: model, cancellation: cancellation)
         do throws(StoreError) { try content.send(to: sink) } catch {
             if channel.isStopped { return nil }
             throw error
@@ -94,7 +94,7 @@ private struct WrittenByFunction: StoreContents {
     }
 
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let found = try write(store)
         warnings.withLock { $0 = found }

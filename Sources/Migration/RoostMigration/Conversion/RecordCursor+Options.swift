@@ -11,7 +11,7 @@ extension RecordCursor {
     /// - Returns: Whether there was another batch.
     /// - Throws: `cancelled`; `corrupted` for damage that is not left out, and what reading throws.
     func next(
-        into batch: inout RecordBatch, _ options: ConversionOptions, noting skipped: inout SkippedObjects
+        into batch: inout RecordBatch, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) -> Bool {
         while true {
             try options.cancellation?.check()
@@ -24,8 +24,8 @@ extension RecordCursor {
     }
 
     /// Reads the next batch in the same way, without a list of the damaged objects.
-    func next(into batch: inout RecordBatch, _ options: ConversionOptions) throws(StoreError) -> Bool {
+    func next(into batch: inout RecordBatch, options: ConversionOptions) throws(StoreError) -> Bool {
         var skipped = SkippedObjects()
-        return try next(into: &batch, options, noting: &skipped)
+        return try next(into: &batch, options: options, noting: &skipped)
     }
 }

@@ -26,7 +26,7 @@ extension StoreFiller {
     /// - Throws: What either side throws; the source's error first, since the destination's then
     ///   only follows from it.
     func copy(
-        _ source: any ContentSource, to destination: any PersistentStore, _ memory: PrivateMemory
+        _ source: any ContentSource, to destination: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let channel = BatchChannel(capacity: Self.channelCapacity)
         let reader = try WorkerThread("roost-reader") { () throws(StoreError) in
@@ -38,7 +38,7 @@ extension StoreFiller {
         let writer: WorkerThread<StoreTally?>
         do throws(StoreError) {
             writer = try WorkerThread("roost-writer") { () throws(StoreError) in
-                do throws(StoreError) { return try write(from: channel, to: destination, memory) } catch {
+                do throws(StoreError) { return try write(from: channel, to: destination, memory: memory) } catch {
                     channel.stop()
                     throw error
                 }
@@ -57,7 +57,7 @@ extension StoreFiller {
         guard let written = try wasWritten.get(), let copied else {
             throw StoreError(.internalInconsistency, "The conversion ended before everything was written.")
         }
-        try Self.compare(copied.tally, written, destination.model, self.destination.location)
+        try Self.compare(copied.tally, found: written, model: destination.model, location: self.destination.location)
         return copied
     }
 
@@ -67,7 +67,7 @@ extension StoreFiller {
     ///
     /// Returns nil if the reader stopped; its error says why.
     func write(
-        from channel: BatchChannel, to store: any PersistentStore, _ memory: PrivateMemory
+        from channel: BatchChannel, to store: any PersistentStore, memory: PrivateMemory
     ) throws(StoreError) -> StoreTally? {
         guard case .begin(let lastKeys, let totalObjects, let totalLinks)? = channel.receive() else { return nil }
         let clock = ContinuousClock()
@@ -105,7 +105,7 @@ extension StoreFiller {
                 batches += 1
                 if batches % 8 == 0 { memory.sample() }
                 report(
-                    .copying, current, objects: objects, links: links, totalObjects: totalObjects,
+                    .copying, current: current, objects: objects, links: links, totalObjects: totalObjects,
                     totalLinks: totalLinks,
                     seconds: (clock.now - start).inSeconds)
             }

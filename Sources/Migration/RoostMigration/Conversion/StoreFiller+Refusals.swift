@@ -18,12 +18,12 @@ extension StoreFiller {
             ]
         }
         guard case .location(let location) = destination, !location.path.isEmpty else { return [] }
-        guard type.capabilities.contains(.file) else { return existenceRefusals(location, type) }
+        guard type.capabilities.contains(.file) else { return existenceRefusals(location, type: type) }
         if let refusal = companionRefusal(location) { return [refusal] }
         do throws(StoreError) {
             try StoreFile.requireAbsent(at: location.path)
         } catch  where error.code == .alreadyExists && options.overwrites {
-            return replacementRefusals(location, type)
+            return replacementRefusals(location, type: type)
         } catch  where error.code == .alreadyExists && type.recognizes(fileAt: location.path) {
             return [
                 error.withMessage(
@@ -108,7 +108,7 @@ extension StoreFiller {
     }
 
     /// Returns the reasons not to create a store under a name that is not a file's.
-    private func existenceRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
+    private func existenceRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         guard !options.overwrites else { return [] }
         do throws(StoreError) {
             _ = try type.metadata(at: location, options: StoreOptions(isReadOnly: true))
@@ -122,7 +122,7 @@ extension StoreFiller {
     }
 
     /// Returns the reasons not to replace the file that has the destination's name.
-    private func replacementRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
+    private func replacementRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             try StoreFile.requireRegularFile(at: location.path, forWriting: true)
             // The new file is created next to the old one.
@@ -138,7 +138,7 @@ extension StoreFiller {
                 )
             ]
         }
-        return busyRefusals(location, type)
+        return busyRefusals(location, type: type)
     }
 
     /// The errors that keep a store from being replaced, found before the copy is made.
@@ -147,7 +147,7 @@ extension StoreFiller {
     /// beside it is another program's.
     ///
     /// The replacement waits and looks again.
-    private func busyRefusals(_ location: StoreLocation, _ type: any PersistentStoreType) -> [StoreError] {
+    private func busyRefusals(_ location: StoreLocation, type: any PersistentStoreType) -> [StoreError] {
         do throws(StoreError) {
             // Without a lock file no process has the store open, and none is made for the question.
             let hasLockFile = StoreFile.hasEntry(at: StoreLock.path(forStoreAt: location.path))
@@ -173,7 +173,7 @@ extension StoreFiller {
     ) throws(StoreError) -> DocumentLimit? {
         guard case .location(let location) = destination else { return nil }
         return try DocumentLimit(
-            type, location, options.destinationTypeOptions, sourceByteCount: source.byteCount())
+            type, location: location, options: options.destinationTypeOptions, sourceByteCount: source.byteCount())
     }
 }
 

@@ -33,13 +33,13 @@ package struct StoreFiller: Sendable {
         case .location(let location):
             let type = try registry.type(named: location.type)
             return location.path.isEmpty
-                ? try create(location, type, from: source) : try publish(location, type, from: source)
+                ? try create(location, type: type, from: source) : try publish(location, type: type, from: source)
         }
     }
 
     /// Fills a store under a temporary name, then gives it the destination's name.
     private func publish(
-        _ location: StoreLocation, _ type: any PersistentStoreType, from source: any StoreContents
+        _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let isFile = type.capabilities.contains(.file)
         // Held until the new store has its name, so that no other conversion removes it or publishes another one meanwhile.
@@ -69,10 +69,10 @@ package struct StoreFiller: Sendable {
             // A finished load is durable; commits to an unpublished store are not.
             if isFile, !isFlushed { try StoreFile.syncFile(at: temporary.path) }
             try options.cancellation?.check()
-            try options.replace(location, type, with: temporary)
+            try options.replace(location, type: type, with: temporary)
         } catch {
             // The message should use the destination's name, not the temporary one.
-            throw Self.destroy(temporary, type, after: error).naming(location.path)
+            throw Self.destroy(temporary, type: type, after: error).naming(location.path)
         }
         // Published: whatever happens now, the conversion has succeeded.
         if isFile, let bytes = try? StoreFile.byteCount(at: location.path) { report.bytes = bytes }
@@ -81,7 +81,7 @@ package struct StoreFiller: Sendable {
 
     /// Fills a store without a name.
     private func create(
-        _ location: StoreLocation, _ type: any PersistentStoreType, from source: any StoreContents
+        _ location: StoreLocation, type: any PersistentStoreType, from source: any StoreContents
     ) throws(StoreError) -> ConversionReport {
         let store = try type.create(
             location, model: source.model, options: try creationOptions(source, isUnpublished: false))
@@ -91,7 +91,7 @@ package struct StoreFiller: Sendable {
             try store.close()
             return report
         } catch {
-            throw Self.destroy(location, type, after: store.closed(after: error))
+            throw Self.destroy(location, type: type, after: store.closed(after: error))
         }
     }
 
@@ -117,15 +117,17 @@ package struct StoreFiller: Sendable {
         let clock = ContinuousClock()
         let start = clock.now
         let memory = PrivateMemory()
-        let copied = try source.fill(store, by: self, memory)
+        let copied = try source.fill(store, by: self, memory: memory)
         // After the copy, whose error names the damaged record of a source that cannot be read.
         let notices = try source.notices()
         try options.cancellation?.check()
         var dangling = copied.dangling
         if options.verifies || !copied.skipped.isEmpty {
-            let pass = try readAgain(store, expecting: copied, memory)
+            let pass = try readAgain(store, expecting: copied, memory: memory)
             dangling += pass.dangling
-            if options.verifies { try Self.compare(copied.tally, pass.tally, store.model, destination.location) }
+            if options.verifies {
+                try Self.compare(copied.tally, found: pass.tally, model: store.model, location: destination.location)
+            }
         }
         report(.publishing, objects: 0, links: 0)
         memory.sample()
@@ -143,7 +145,7 @@ package struct StoreFiller: Sendable {
 
     /// Reports progress to the caller.
     func report(
-        _ phase: ConversionProgress.Phase, _ current: String? = nil, objects: Int, links: Int, totalObjects: Int? = nil,
+        _ phase: ConversionProgress.Phase, current: String? = nil, objects: Int, links: Int, totalObjects: Int? = nil,
         totalLinks: Int? = nil, seconds: Double = 0
     ) {
         options.onProgress?(
@@ -156,7 +158,7 @@ package struct StoreFiller: Sendable {
 
     /// Removes an unfinished store after the error `first`, and returns the error to throw.
     private static func destroy(
-        _ location: StoreLocation, _ type: any PersistentStoreType, after first: StoreError
+        _ location: StoreLocation, type: any PersistentStoreType, after first: StoreError
     ) -> StoreError {
         do throws(StoreError) { try type.destroy(location) } catch {
             // A second error of the same code, such as a name that is too long, says nothing new.

@@ -56,7 +56,7 @@ struct DanglingReferences {
     }
 
     /// Whether either end of a link is not in the dump; counts the link if so.
-    mutating func leadsOut(_ link: Link, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+    mutating func leadsOut(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         if scope.includes(key: link.source, inHierarchyOf: relationship.source),
             scope.includes(key: link.target, inHierarchyOf: relationship.destination)
         {

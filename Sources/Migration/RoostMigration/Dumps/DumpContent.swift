@@ -10,10 +10,10 @@ final class DumpContent: ContentSource {
 
     /// Reads the first line of a dump.
     init(
-        name: String, allowsDangling: Bool, _ cancellation: ConversionCancellation?,
+        name: String, allowsDangling: Bool, cancellation: ConversionCancellation?,
         source: @escaping @Sendable (UnsafeMutableRawBufferPointer) throws(StoreError) -> Int
     ) throws(StoreError) {
-        let reader = try DumpReader(name: name, cancellation, source: source)
+        let reader = try DumpReader(name: name, cancellation: cancellation, source: source)
         header = reader.header
         model = reader.header.model
         self.allowsDangling = allowsDangling

@@ -22,7 +22,7 @@ final class DumpReader {
 
     /// Reads the first line.
     init(
-        name: String, _ cancellation: ConversionCancellation?, source: @escaping JSONTokenReader.Source
+        name: String, cancellation: ConversionCancellation?, source: @escaping JSONTokenReader.Source
     ) throws(StoreError) {
         var tokens = JSONTokenReader(name: name, syntax: .lines, computesChecksum: true, source: source)
         let header = try DumpHeader(from: &tokens)
@@ -131,7 +131,7 @@ final class DumpReader {
             let link = relationship.normalized(try LinkText.read(from: &tokens, of: relationship))
             if dangling.isPossible {
                 found.relationships[number].add(RecordHash.link(link, of: number))
-                guard !dangling.leadsOut(link, relationship) else { continue }
+                guard !dangling.leadsOut(link, relationship: relationship) else { continue }
             }
             links.links.append(link)
             if links.isFull, try !sendLinks(into: channel) { return false }
@@ -160,10 +160,12 @@ final class DumpReader {
             let key = tokens.index(in: DumpFormat.trailerKeys)
             let checksum = tokens.checksumBeforeToken()
             switch key {
-            case 0: try compareCount(digest.objectCount, "objects")
-            case 1: try compareCount(digest.linkCount, "links")
-            case 2: try compare(digest.description, "the objects and links are not those that were dumped")
-            case 3: try compare(checksum.map { TextChecksum.text($0) } ?? "", "the text is not the one that was dumped")
+            case 0: try compareCount(digest.objectCount, what: "objects")
+            case 1: try compareCount(digest.linkCount, what: "links")
+            case 2: try compare(digest.description, message: "the objects and links are not those that were dumped")
+            case 3:
+                try compare(
+                    checksum.map { TextChecksum.text($0) } ?? "", message: "the text is not the one that was dumped")
             default: throw tokens.error("the last line has a key that no dump of this version has")
             }
             if let key { seen.insert(key) }
@@ -178,7 +180,7 @@ final class DumpReader {
         guard try tokens.next() == .end else { throw tokens.error("there is text behind the dump's last line") }
     }
 
-    private func compareCount(_ count: Int, _ what: String) throws(StoreError) {
+    private func compareCount(_ count: Int, what: String) throws(StoreError) {
         _ = try tokens.next()
         guard let number = tokens.integer else { throw tokens.mismatch("the number of \(what)") }
         guard number == Int64(count) else {
@@ -187,7 +189,7 @@ final class DumpReader {
         }
     }
 
-    private func compare(_ text: String, _ message: String) throws(StoreError) {
+    private func compare(_ text: String, message: String) throws(StoreError) {
         try tokens.expect(.string, "a string")
         guard tokens.text == text else { throw tokens.error("\(message); the dump is damaged or was edited") }
     }

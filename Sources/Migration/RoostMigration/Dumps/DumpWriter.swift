@@ -19,8 +19,8 @@ struct DumpWriter: ~Copyable {
     private var checksum = TextChecksum()
 
     init(
-        _ snapshot: any StoreSnapshot, of store: any PersistentStore, _ scope: DumpScope,
-        _ cancellation: ConversionCancellation?, to sink: @escaping ([UInt8]) throws(StoreError) -> Void
+        _ snapshot: any StoreSnapshot, of store: any PersistentStore, scope: DumpScope,
+        cancellation: ConversionCancellation?, to sink: @escaping ([UInt8]) throws(StoreError) -> Void
     ) {
         self.snapshot = snapshot
         self.store = store
@@ -46,7 +46,7 @@ struct DumpWriter: ~Copyable {
             try writeLinks(of: relationship)
         }
         // Before the last line: 'load' refuses a text without it.
-        try found.requireRecorded(try snapshot.recordedTally(), store)
+        try found.requireRecorded(try snapshot.recordedTally(), store: store)
         try writeTrailer()
         return tally.digest
     }
@@ -77,15 +77,15 @@ struct DumpWriter: ~Copyable {
             members.append(JSONMember("entities", .array(scope.entityNames.map { JSONNode(.string($0)) })))
         }
         members.append(JSONMember("lastKeys", .object(lastKeys)))
-        members.append(JSONMember("model", try Self.tree(model.document(), "model")))
+        members.append(JSONMember("model", try Self.tree(model.document(), what: "model")))
         members.append(
-            JSONMember("metadata", try Self.tree(MetadataDocument.encode(metadata.userMetadata), "metadata")))
+            JSONMember("metadata", try Self.tree(MetadataDocument.encode(metadata.userMetadata), what: "metadata")))
         JSONText.append(JSONNode(.object(members)), to: &text)
         text.append(UInt8(ascii: "\n"))
     }
 
     /// A document of the program's own as a tree, to be written on one line.
-    private static func tree(_ document: [UInt8], _ what: String) throws(StoreError) -> JSONNode.Content {
+    private static func tree(_ document: [UInt8], what: String) throws(StoreError) -> JSONNode.Content {
         do throws(JSONSyntaxError) { return try JSONNode(document).content } catch {
             throw StoreError(.internalInconsistency, "The store's \(what) cannot be written as JSON: \(error)")
         }
@@ -101,7 +101,9 @@ struct DumpWriter: ~Copyable {
         while try cursor.next(into: &batch) {
             try cancellation?.check()
             for index in 0..<batch.count {
-                guard batch.key(at: index) > lastKey else { throw Self.outOfOrder("\(batch.id(at: index))", store) }
+                guard batch.key(at: index) > lastKey else {
+                    throw Self.outOfOrder("\(batch.id(at: index))", store: store)
+                }
                 lastKey = batch.key(at: index)
             }
             if !isWhole { batch = included(batch) }
@@ -137,11 +139,11 @@ struct DumpWriter: ~Copyable {
             found.add(batch)
             for link in batch.links {
                 if let last, (last.source, last.order, last.target) >= (link.source, link.order, link.target) {
-                    throw Self.outOfOrder("a link of '\(relationship.name)'", store)
+                    throw Self.outOfOrder("a link of '\(relationship.name)'", store: store)
                 }
                 last = link
             }
-            if !scope.isWhole { batch.links = batch.links.filter { includes($0, relationship) } }
+            if !scope.isWhole { batch.links = batch.links.filter { includes($0, relationship: relationship) } }
             tally.add(batch)
             for start in stride(from: 0, to: batch.count, by: DumpFormat.linksPerLine) {
                 text.append("{\"links\": ")
@@ -157,7 +159,7 @@ struct DumpWriter: ~Copyable {
         }
     }
 
-    private static func outOfOrder(_ what: String, _ store: any PersistentStore) -> StoreError {
+    private static func outOfOrder(_ what: String, store: any PersistentStore) -> StoreError {
         StoreError(
             .corrupted,
             "The content of '\(store.location.path)' is not in order: \(what) does not come after the one before it. The file is damaged; restore it from a backup."
@@ -165,7 +167,7 @@ struct DumpWriter: ~Copyable {
     }
 
     /// Whether an object at either end is in the dump.
-    private mutating func includes(_ link: Link, _ relationship: ManagedObjectModel.Relationship) -> Bool {
+    private mutating func includes(_ link: Link, relationship: ManagedObjectModel.Relationship) -> Bool {
         scope.includes(key: link.source, inHierarchyOf: relationship.source)
             || scope.includes(key: link.target, inHierarchyOf: relationship.destination)
     }

@@ -33,7 +33,8 @@ extension MigrationManager {
         let frozen = try FrozenStore(store)
         defer { try? frozen.close() }
         let (metadata, snapshot) = (try frozen.metadata(), try frozen.snapshot())
-        var writer = DumpWriter(snapshot, of: store, DumpScope(store.model, entities: chosen), cancellation, to: sink)
+        var writer = DumpWriter(
+            snapshot, of: store, scope: DumpScope(store.model, entities: chosen), cancellation: cancellation, to: sink)
         return try writer.write(metadata)
     }
 
@@ -65,7 +66,7 @@ extension MigrationManager {
         let filler = StoreFiller(destination: destination, sourceName: name, options: options, registry: registry)
         if let refusal = try filler.refusals().first { throw refusal }
         let content = try DumpContent(
-            name: name, allowsDangling: allowsDangling, options.cancellation, source: source)
+            name: name, allowsDangling: allowsDangling, cancellation: options.cancellation, source: source)
         if let refusal = try filler.refusals(for: content.model).first { throw refusal }
         return try filler.fill(from: content)
     }

@@ -17,7 +17,7 @@ extension InPlaceMigration {
     /// if a new file is needed.
     ///
     /// The caller holds the store's claim, and closes the store.
-    func changeModel(of store: any PersistentStore, _ path: String) throws(StoreError) -> MigrationReport? {
+    func changeModel(of store: any PersistentStore, path: String) throws(StoreError) -> MigrationReport? {
         guard let changing = store as? any ModelChangingStore, let plan = try modelChange(of: store) else { return nil }
         try requireSpace(path, part: plan.changedPart)
         try options.conversion.cancellation?.check()

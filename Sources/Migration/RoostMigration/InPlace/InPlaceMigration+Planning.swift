@@ -36,7 +36,7 @@ extension InPlaceMigration {
         }
         (plan.source, plan.destination) = (location.description, location.description)
         plan.refusals = plan.refusals.map { StoreFile.namingStore(path, in: $0) }
-        plan.refusals += refusals(path, change)
+        plan.refusals += refusals(path, change: change)
         return plan
     }
 
@@ -54,7 +54,7 @@ extension InPlaceMigration {
     }
 
     /// Returns the reasons not to change or replace the file.
-    private func refusals(_ path: String, _ change: ModelChangePlan?) -> [String] {
+    private func refusals(_ path: String, change: ModelChangePlan?) -> [String] {
         var refusals: [String] = []
         func note(_ body: () throws(StoreError) -> Void) {
             do throws(StoreError) { try body() } catch {

@@ -15,7 +15,7 @@ extension InPlaceMigration {
         do throws(StoreError) {
             generation = try source.currentGeneration()
             retention = try source.historyRetention()
-            outcome = try migrate(source, type, location.path)
+            outcome = try migrate(source, type: type, path: location.path)
         } catch {
             throw source.closed(after: error)
         }
@@ -29,7 +29,7 @@ extension InPlaceMigration {
         do throws(StoreError) {
             try options.conversion.cancellation?.check()
             try store.store.close()
-            if let retention { try beginHistory(of: store, type, retention, &outcome.report) }
+            if let retention { try beginHistory(of: store, type: type, retention: retention, report: &outcome.report) }
             try type.replace(location, at: generation, with: store.location, keepingAs: backup)
         } catch {
             throw store.discard(after: error)

@@ -36,7 +36,7 @@ struct InPlaceMigration: Sendable {
         }
         // Find refusals, and stores that need no migration, before keeping other programs out.
         guard try steps(from: metadata) != nil else {
-            try settleLeftovers(type, path)
+            try settleLeftovers(type, path: path)
             return try nothing(type)
         }
         // No other process replaces the store, or removes what is built here, before this ends.
@@ -46,13 +46,13 @@ struct InPlaceMigration: Sendable {
         // Opens and closes it: recovers what a crash left and brings everything into the one file.
         let store = try type.open(location, options: settlingOptions)
         let changed: MigrationReport?
-        do throws(StoreError) { changed = try changeModel(of: store, path) } catch {
+        do throws(StoreError) { changed = try changeModel(of: store, path: path) } catch {
             throw store.closed(after: error)
         }
         if let changed {
             // Whatever happens now, the migration has succeeded.
             try? store.close()
-            return finished(changed, backup: nil, path, since: start)
+            return finished(changed, backup: nil, path: path, since: start)
         }
         try store.close()
         let lock = try StoreReplacement.lock(path, type: type, patience: options.conversion.patience) {
@@ -66,11 +66,11 @@ struct InPlaceMigration: Sendable {
         let done: (report: MigrationReport, backup: String?)?
         do {
             defer { lock.release() }
-            done = try replace(type, path)
+            done = try replace(type, path: path)
         }
         guard let (migrated, backup) = done else { return try nothing(type) }
         // The new store has the name: whatever happens now, the migration has succeeded.
-        return finished(migrated, backup: backup, path, since: start)
+        return finished(migrated, backup: backup, path: path, since: start)
     }
 
     /// Opens and closes a store that has the model already, if there are files beside it that a
@@ -78,8 +78,8 @@ struct InPlaceMigration: Sendable {
     ///
     /// A migration that was killed after its commit leaves them; so does every other writer that
     /// was killed.
-    private func settleLeftovers(_ type: any PersistentStoreType, _ path: String) throws(StoreError) {
-        guard StoreReplacement.otherFile(besideStoreAt: path, type) != nil else { return }
+    private func settleLeftovers(_ type: any PersistentStoreType, path: String) throws(StoreError) {
+        guard StoreReplacement.otherFile(besideStoreAt: path, type: type) != nil else { return }
         var opening = settlingOptions
         opening.timeoutSeconds = 0
         do throws(StoreError) {
@@ -91,7 +91,7 @@ struct InPlaceMigration: Sendable {
 
     /// The report of a store that was migrated.
     func finished(
-        _ report: MigrationReport, backup: String?, _ path: String, since start: ContinuousClock.Instant
+        _ report: MigrationReport, backup: String?, path: String, since start: ContinuousClock.Instant
     ) -> MigrationReport {
         var report = report
         (report.source, report.destination) = (location.description, location.description)
@@ -106,7 +106,7 @@ struct InPlaceMigration: Sendable {
     ///
     /// Returns nil if another process has already migrated it.
     private func replace(
-        _ type: any PersistentStoreType, _ path: String
+        _ type: any PersistentStoreType, path: String
     ) throws(StoreError) -> (report: MigrationReport, backup: String?)? {
         var report: MigrationReport?
         let replacement = StoreReplacement(type: type, path: path, keepsBackup: options.keepsBackup)
@@ -120,7 +120,7 @@ struct InPlaceMigration: Sendable {
             let retention: HistoryRetention?
             do throws(StoreError) {
                 retention = try source.historyRetention()
-                outcome = try migrate(source, type, path)
+                outcome = try migrate(source, type: type, path: path)
             } catch {
                 throw source.closed(after: error)
             }
@@ -133,7 +133,9 @@ struct InPlaceMigration: Sendable {
             do throws(StoreError) {
                 try options.conversion.cancellation?.check()
                 try store.store.close()
-                if let retention { try beginHistory(of: store, type, retention, &outcome.report) }
+                if let retention {
+                    try beginHistory(of: store, type: type, retention: retention, report: &outcome.report)
+                }
                 // The type knows what to flush of a closed store, and which files belong to it.
                 try type.replace(new, with: store.location, overwriting: false)
             } catch {
@@ -148,8 +150,8 @@ struct InPlaceMigration: Sendable {
 
     /// Gives a new store, which was closed, a history like that of the old store, and warns of it.
     func beginHistory(
-        of store: UnpublishedStore, _ type: any PersistentStoreType, _ retention: HistoryRetention,
-        _ report: inout MigrationReport
+        of store: UnpublishedStore, type: any PersistentStoreType, retention: HistoryRetention,
+        report: inout MigrationReport
     ) throws(StoreError) {
         var opening = settlingOptions
         (opening.tracksHistory, opening.historyRetention) = (true, retention)
@@ -159,7 +161,7 @@ struct InPlaceMigration: Sendable {
 
     /// Makes the new store beside the old one; returns nil if that has the model.
     func migrate(
-        _ source: any PersistentStore, _ type: any PersistentStoreType, _ path: String
+        _ source: any PersistentStore, type: any PersistentStoreType, path: String
     ) throws(StoreError) -> ChainRun.Outcome? {
         let identity = try source.metadata()
         guard let chain = try steps(from: identity) else { return nil }

@@ -51,7 +51,7 @@ package struct StoreReplacement: Sendable {
                 forStoreAt: path, mode: .exclusive, timeoutSeconds: patience.secondsLeft,
                 isCancelled: { patience.isCancelled })
             attempts -= 1
-            if attempts == 0 || otherFile(besideStoreAt: path, type) == nil { return lock }
+            if attempts == 0 || otherFile(besideStoreAt: path, type: type) == nil { return lock }
             lock.release()
         }
     }
@@ -117,13 +117,13 @@ package struct StoreReplacement: Sendable {
     /// Throws code `busy` when a program that knows nothing of Roost's locks has the store open:
     /// then it is more than one file.
     private func requireOneFile() throws(StoreError) {
-        guard let other = Self.otherFile(besideStoreAt: path, type) else { return }
+        guard let other = Self.otherFile(besideStoreAt: path, type: type) else { return }
         throw StoreError(
             .busy, "'\(path)' is open in a program that is not Roost's: '\(other)' is there; close it there.")
     }
 
     /// Returns a file that only a store in use has beside it, or nil.
-    static func otherFile(besideStoreAt path: String, _ type: any PersistentStoreType) -> String? {
+    static func otherFile(besideStoreAt path: String, type: any PersistentStoreType) -> String? {
         type.companionSuffixes.map { path + $0 }.first { StoreFile.hasEntry(at: $0) }
     }
 

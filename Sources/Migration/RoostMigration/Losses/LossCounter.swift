@@ -43,7 +43,7 @@ struct LossCounter {
     private var keySets: [MappingLoss.Objects: KeySet] = [:]
     private var model: ManagedObjectModel { snapshot.model }
 
-    private init(_ snapshot: any StoreSnapshot, _ options: ConversionOptions) {
+    private init(_ snapshot: any StoreSnapshot, options: ConversionOptions) {
         self.snapshot = snapshot
         self.options = options
         graph = snapshot.objectGraph()
@@ -60,12 +60,12 @@ struct LossCounter {
     /// - Returns: The losses, each with its count.
     /// - Throws: What reading the snapshot throws.
     static func losses(
-        of mapping: MappingModel, _ snapshot: any StoreSnapshot, to destination: ManagedObjectModel,
-        _ options: ConversionOptions
+        of mapping: MappingModel, snapshot: any StoreSnapshot, to destination: ManagedObjectModel,
+        options: ConversionOptions
     ) throws(StoreError) -> [MigrationLoss] {
         let remarks = mapping.remarks(from: snapshot.model, to: destination).filter { !$0.losses.isEmpty }
         guard !remarks.isEmpty else { return [] }
-        var counter = LossCounter(snapshot, options)
+        var counter = LossCounter(snapshot, options: options)
         let counts = try counter.count(remarks.flatMap(\.losses))
         let losses: [MigrationLoss] = remarks.compactMap { remark in
             let count = remark.losses.reduce(0) { $0 + (counts[$1] ?? 0) }
@@ -93,7 +93,7 @@ struct LossCounter {
             }
         }
         for name in order {
-            for count in try count(open[name] ?? [], name) { found[count.loss] = count.number }
+            for count in try count(open[name] ?? [], entity: name) { found[count.loss] = count.number }
         }
         return found
     }
@@ -178,12 +178,12 @@ struct LossCounter {
         _ cursor: any RecordCursor, _ body: (RecordBatch) throws(StoreError) -> Void
     ) throws(StoreError) {
         var batch = RecordBatch(model: model)
-        while try cursor.next(into: &batch, options) { try body(batch) }
+        while try cursor.next(into: &batch, options: options) { try body(batch) }
     }
 
     // MARK: Counting
 
-    private func count(_ open: [Count], _ entity: EntityName) throws(StoreError) -> [Count] {
+    private func count(_ open: [Count], entity: EntityName) throws(StoreError) -> [Count] {
         var counts = open
         let cursor = try snapshot.fetch(FetchRequest(entity).with { $0.includesSubentities = false })
         try forEachBatch(cursor) { (batch) throws(StoreError) in
@@ -196,13 +196,16 @@ struct LossCounter {
                     guard try matcher?.matches(record) ?? true else { return }
                     switch measure {
                     case .value(let field): number += record.isNull(field) ? 0 : 1
-                    case .digits(let field, let type): number += Self.losesDigits(record.value(field), type) ? 1 : 0
+                    case .digits(let field, let type):
+                        number += Self.losesDigits(record.value(field), type: type) ? 1 : 0
                     case .reference(let field, let targets):
-                        if let (entity, key) = record.reference(field), targets.contains(entity, key) { number += 1 }
+                        if let (entity, key) = record.reference(field), targets.contains(entity, key: key) {
+                            number += 1
+                        }
                     case .destinations, .furtherDestinations, .order, .direction: asked.append(record.key)
                     }
                 }
-                if !asked.isEmpty { number += try count(measure, asked) }
+                if !asked.isEmpty { number += try count(measure, keys: asked) }
                 counts[index].number += number
             }
         }
@@ -211,7 +214,7 @@ struct LossCounter {
 
     /// The number that objects with some keys add to a count, as the store finds their
     /// destinations.
-    private func count(_ measure: Measure, _ keys: [Int64]) throws(StoreError) -> Int {
+    private func count(_ measure: Measure, keys: [Int64]) throws(StoreError) -> Int {
         var number = 0
         var destinations: [Int64] = []
         for key in keys {
@@ -228,10 +231,10 @@ struct LossCounter {
                 try graph.appendDestinations(of: relationship, from: key, to: &destinations)
                 number += destinations.count > 1 ? 1 : 0
             case .direction(let relationship, let field):
-                try appendDestinations(of: relationship, field, from: key, to: &destinations)
+                try appendDestinations(of: relationship, field: field, from: key, to: &destinations)
                 for target in destinations where target != key {
                     var back: [Int64] = []
-                    try appendDestinations(of: relationship, field, from: target, to: &back)
+                    try appendDestinations(of: relationship, field: field, from: target, to: &back)
                     if !back.contains(key) { number += 1 }
                 }
             }
@@ -241,7 +244,7 @@ struct LossCounter {
 
     /// Appends the keys of the destinations of an object, by a relationship of any kind.
     private func appendDestinations(
-        of relationship: ManagedObjectModel.Relationship, _ field: RecordLayout.Field?, from key: Int64,
+        of relationship: ManagedObjectModel.Relationship, field: RecordLayout.Field?, from key: Int64,
         to keys: inout [Int64]
     ) throws(StoreError) {
         guard field != nil, relationship.storage == .field else {
@@ -260,7 +263,7 @@ struct LossCounter {
     }
 
     /// Whether a number is another one in a type with fewer digits.
-    private static func losesDigits(_ value: Value, _ type: AttributeType) -> Bool {
+    private static func losesDigits(_ value: Value, type: AttributeType) -> Bool {
         switch value {
         case .double(let number): return type == .float && !number.isNaN && Double(Float(number)) != number
         case .decimal(let decimal):
@@ -274,7 +277,7 @@ struct LossCounter {
 
 extension LossCounter.Targets {
     /// Whether a reference to an object counts.
-    func contains(_ entity: Int, _ key: Int64) -> Bool {
+    func contains(_ entity: Int, key: Int64) -> Bool {
         switch self {
         case .all: return true
         case .keys(let sets): return sets.contains { $0.contains(key) }

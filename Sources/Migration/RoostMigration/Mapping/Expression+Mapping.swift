@@ -20,13 +20,14 @@ extension FetchRequest.Expression {
         case .path(let base, let names):
             guard let base = base.rebased(bound: bound) else { return nil }
             return base == .evaluatedObject ? .keyPath(names) : .path(of: base, names)
-        case .aggregate(let members): return Self.all(members, bound).map { .aggregate($0) }
+        case .aggregate(let members): return Self.all(members, bound: bound).map { .aggregate($0) }
         case .function(let function, let arguments):
-            return Self.all(arguments, bound).map { .function(function, $0) }
+            return Self.all(arguments, bound: bound).map { .function(function, $0) }
         case .registered(MappingFunction.value.rawValue, let arguments):
             guard arguments.count == 2, case .constant(.string(let name)) = arguments[1] else { return nil }
             return Self.path(of: arguments[0], [name]).rebased(bound: bound)
-        case .registered(let name, let arguments): return Self.all(arguments, bound).map { .registered(name, $0) }
+        case .registered(let name, let arguments):
+            return Self.all(arguments, bound: bound).map { .registered(name, $0) }
         case .cast(let operand, let type): return operand.rebased(bound: bound).map { .cast($0, type) }
         case .subquery(let collection, let variable, let predicate):
             guard let collection = collection.rebased(bound: bound),
@@ -49,7 +50,7 @@ extension FetchRequest.Expression {
         }
     }
 
-    private static func all(_ members: [Self], _ bound: Set<String>) -> [Self]? {
+    private static func all(_ members: [Self], bound: Set<String>) -> [Self]? {
         var result: [Self] = []
         for member in members {
             guard let member = member.rebased(bound: bound) else { return nil }
@@ -69,13 +70,13 @@ extension FetchRequest.Predicate {
             else { return nil }
             (comparison.left, comparison.right) = (left, right)
             return .comparison(comparison)
-        case .and(let members): return Self.all(members, bound).map { .and($0) }
-        case .or(let members): return Self.all(members, bound).map { .or($0) }
+        case .and(let members): return Self.all(members, bound: bound).map { .and($0) }
+        case .or(let members): return Self.all(members, bound: bound).map { .or($0) }
         case .not(let member): return member.rebased(bound: bound).map { .not($0) }
         }
     }
 
-    private static func all(_ members: [Self], _ bound: Set<String>) -> [Self]? {
+    private static func all(_ members: [Self], bound: Set<String>) -> [Self]? {
         var result: [Self] = []
         for member in members {
             guard let member = member.rebased(bound: bound) else { return nil }
@@ -120,13 +121,13 @@ struct MappingExpressionParts {
         var open = [Item.expression(expression, bound: [])]
         while let item = open.popLast() {
             switch item {
-            case .expression(let expression, let bound): open += take(expression, bound).reversed()
-            case .predicate(let predicate, let bound): open += Self.members(of: predicate, bound).reversed()
+            case .expression(let expression, let bound): open += take(expression, bound: bound).reversed()
+            case .predicate(let predicate, let bound): open += Self.members(of: predicate, bound: bound).reversed()
             }
         }
     }
 
-    private mutating func take(_ expression: FetchRequest.Expression, _ bound: Set<String>) -> [Item] {
+    private mutating func take(_ expression: FetchRequest.Expression, bound: Set<String>) -> [Item] {
         func items(_ expressions: [FetchRequest.Expression]) -> [Item] {
             expressions.map { .expression($0, bound: bound) }
         }
@@ -169,7 +170,7 @@ struct MappingExpressionParts {
         }
     }
 
-    private static func members(of predicate: FetchRequest.Predicate, _ bound: Set<String>) -> [Item] {
+    private static func members(of predicate: FetchRequest.Predicate, bound: Set<String>) -> [Item] {
         switch predicate {
         case .constant: []
         case .comparison(let comparison):

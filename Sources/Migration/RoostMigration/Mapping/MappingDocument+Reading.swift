@@ -23,7 +23,7 @@ private struct MappingDocumentReader {
     let problems: JSONProblems
 
     func model(_ node: JSONNode) -> MappingModel {
-        let reader = object(node, "", MappingDocument.modelKeys)
+        let reader = object(node, path: "", keys: MappingDocument.modelKeys)
         reader.checkVersion(MappingDocument.formatVersion, of: node)
         var mappings: [EntityMapping] = []
         var names: Set<String> = []
@@ -40,35 +40,35 @@ private struct MappingDocumentReader {
         return MappingModel(mappings, userInfo: reader.stringDictionary("userInfo"))
     }
 
-    private func object(_ node: JSONNode, _ path: String, _ keys: [String]) -> JSONObjectReader {
+    private func object(_ node: JSONNode, path: String, keys: [String]) -> JSONObjectReader {
         JSONObjectReader(node, path: path, keys: keys, problems: problems)
     }
 
     private func entityMapping(_ node: JSONNode, path: String) -> EntityMapping {
-        let reader = object(node, path, MappingDocument.entityMappingKeys)
+        let reader = object(node, path: path, keys: MappingDocument.entityMappingKeys)
         _ = reader.required("type", at: node)
         return EntityMapping(
             reader.required("name", at: node), type: reader.choice("type", default: .transform),
             from: reader.string("source").map { EntityName($0) },
             to: reader.string("destination").map { EntityName($0) },
-            attributes: properties(reader, "attributes")
+            attributes: properties(reader, key: "attributes")
         ).with {
-            $0.sourceVersionHash = hash(reader, "sourceVersionHash")
-            $0.destinationVersionHash = hash(reader, "destinationVersionHash")
+            $0.sourceVersionHash = hash(reader, key: "sourceVersionHash")
+            $0.destinationVersionHash = hash(reader, key: "destinationVersionHash")
             $0.sourcePredicate = parsed(reader.node("where"), path: reader.path("where")) { (text) throws(StoreError) in
                 try FetchRequest.Predicate(format: text)
             }
-            $0.relationshipMappings = properties(reader, "relationships")
+            $0.relationshipMappings = properties(reader, key: "relationships")
             $0.policyName = reader.string("policy")
             $0.userInfo = reader.stringDictionary("userInfo")
         }
     }
 
-    private func properties(_ reader: JSONObjectReader, _ key: String) -> [PropertyMapping] {
+    private func properties(_ reader: JSONObjectReader, key: String) -> [PropertyMapping] {
         reader.members(key).map { member in
             let reader = object(
-                member.value, JSONObjectReader.join(reader.path(key), with: member.key),
-                MappingDocument.propertyMappingKeys)
+                member.value, path: JSONObjectReader.join(reader.path(key), with: member.key),
+                keys: MappingDocument.propertyMappingKeys)
             let value = parsed(reader.node("value"), path: reader.path("value")) { (text) throws(StoreError) in
                 try FetchRequest.Expression(format: text)
             }
@@ -76,7 +76,7 @@ private struct MappingDocumentReader {
         }
     }
 
-    private func hash(_ reader: JSONObjectReader, _ key: String) -> VersionHash? {
+    private func hash(_ reader: JSONObjectReader, key: String) -> VersionHash? {
         guard let node = reader.node(key), let text = reader.string(key) else { return nil }
         if let hash = VersionHash(text) { return hash }
         problems.add("32 hexadecimal digits are expected.", path: reader.path(key), at: node.byteOffset)

@@ -33,14 +33,14 @@ extension MappingDocument {
         result.add("destinationVersionHash", mapping.destinationVersionHash?.description)
         if let predicate = mapping.sourcePredicate { result.add("where", try predicate.format()) }
         result.add("policy", mapping.policyName)
-        result.add("attributes", object: try members(of: mapping.attributeMappings, mapping))
-        result.add("relationships", object: try members(of: mapping.relationshipMappings, mapping))
+        result.add("attributes", object: try members(of: mapping.attributeMappings, mapping: mapping))
+        result.add("relationships", object: try members(of: mapping.relationshipMappings, mapping: mapping))
         result.add("userInfo", mapping.userInfo)
         return JSONNode(.object(result.members))
     }
 
     private static func members(
-        of mappings: [PropertyMapping], _ mapping: EntityMapping
+        of mappings: [PropertyMapping], mapping: EntityMapping
     ) throws(StoreError) -> [JSONMember] {
         var members: [JSONMember] = []
         var names: Set<String> = []

@@ -19,14 +19,16 @@ extension MappingInference {
     ) -> [PropertyMapping] {
         let options = options
         let matching = VersionMatching(
-            from: origins, to: attributes, .attributes(canTake: { Self.canTake($0, as: $1, options) }))
+            from: origins, to: attributes, traits: .attributes(canTake: { Self.canTake($0, as: $1, options: options) }))
         var mappings: [PropertyMapping] = []
         for (index, attribute) in attributes.enumerated() {
             let path = path + [attribute.name]
             let name = path.joined(separator: ".")
             guard let origin = matching.origins[index].map({ origins[$0] }) else {
                 if let candidates = matching.ambiguous[index] {
-                    add(entity, path, Self.ambiguous(attribute.identifier, candidates.map { origins[$0].name }))
+                    add(
+                        entity, path: path,
+                        message: Self.ambiguous(attribute.identifier, names: candidates.map { origins[$0].name }))
                 }
                 mappings.append(PropertyMapping(name))
                 continue
@@ -45,7 +47,7 @@ extension MappingInference {
             } else if attribute.type == .string, options.convertsToString, origin.type.hasText {
                 mappings.append(PropertyMapping(name, expression: .cast(value, .string)))
             } else {
-                add(entity, path, Self.refusal(of: origin, at: sourcePath, becoming: attribute))
+                add(entity, path: path, message: Self.refusal(of: origin, at: sourcePath, becoming: attribute))
             }
         }
         return mappings
@@ -53,7 +55,7 @@ extension MappingInference {
 
     /// Whether the types allow an attribute to take the values of another one.
     private static func canTake(
-        _ origin: AttributeDescription, as attribute: AttributeDescription, _ options: MappingModel.InferenceOptions
+        _ origin: AttributeDescription, as attribute: AttributeDescription, options: MappingModel.InferenceOptions
     ) -> Bool {
         origin.type.widens(to: attribute.type) || origin.type.convertsWhereExact(to: attribute.type)
             || attribute.type == .string && options.convertsToString && origin.type.hasText
@@ -61,14 +63,14 @@ extension MappingInference {
 
     /// Adds a problem of an attribute to the entity that declares it, so that it is reported once
     /// for all heirs.
-    private mutating func add(_ entity: Entity, _ path: [String], _ message: String) {
+    private mutating func add(_ entity: Entity, path: [String], message: String) {
         var current = entity
         while let parent = current.superentity,
             !current.declaration.attributes.contains(where: { $0.name == path.first })
         {
             current = destination.entities[parent]
         }
-        add(current.name, path.joined(separator: "."), message)
+        add(current.name, property: path.joined(separator: "."), message: message)
     }
 
     /// Whether two composites are the same tuple: the same names and types, all the way down, and
@@ -104,8 +106,9 @@ extension MappingInference {
             guard relationship.isToMany || !old.isToMany else {
                 if isGivenByInverse(relationship, from: old) { return PropertyMapping(name) }
                 add(
-                    relationship.name.entity, name,
-                    "The relationship changes from to-many to to-one, and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
+                    relationship.name.entity, property: name,
+                    message:
+                        "The relationship changes from to-many to to-one, and which object it shall keep is not said; give a mapping model with a policy for it, or add a new relationship."
                 )
                 return PropertyMapping(name)
             }
@@ -135,13 +138,15 @@ extension MappingInference {
     ) -> ManagedObjectModel.Relationship? {
         let pair = EntityPair(source: origin.number, destination: entity.number)
         if let known = relationshipOrigins[pair] { return known[relationship.declaration.name] }
-        let matching = VersionMatching(from: origin.relationships, to: entity.relationships, .relationships)
+        let matching = VersionMatching(from: origin.relationships, to: entity.relationships, traits: .relationships)
         var origins: [String: ManagedObjectModel.Relationship] = [:]
         for (index, new) in entity.relationships.enumerated() {
             if let match = matching.origins[index] { origins[new.declaration.name] = origin.relationships[match] }
             if let candidates = matching.ambiguous[index] {
                 let names = candidates.map { origin.relationships[$0].declaration.name }
-                add(new.name.entity, new.declaration.name, Self.ambiguous(new.declaration.identifier, names))
+                add(
+                    new.name.entity, property: new.declaration.name,
+                    message: Self.ambiguous(new.declaration.identifier, names: names))
             }
         }
         relationshipOrigins[pair] = origins

@@ -41,7 +41,7 @@ struct MappingInference {
         mapEntities()
     }
 
-    mutating func add(_ entity: EntityName, _ property: String? = nil, _ message: String) {
+    mutating func add(_ entity: EntityName, property: String? = nil, message: String) {
         let problem = MappingProblem(entity: entity.text, property: property, message: message)
         if reported.insert(problem).inserted { problems.append(problem) }
     }
@@ -49,12 +49,12 @@ struct MappingInference {
     // MARK: Entities
 
     private mutating func matchEntities() {
-        let matching = VersionMatching(from: source.entities, to: destination.entities, .entities)
+        let matching = VersionMatching(from: source.entities, to: destination.entities, traits: .entities)
         var heirs: [Int: [EntityName]] = [:]
         for (entity, match) in zip(destination.entities, matching.origins) {
             if let candidates = matching.ambiguous[entity.number] {
                 let names = candidates.map { source.entities[$0].name.text }
-                add(entity.name, nil, Self.ambiguous(entity.declaration.identifier, names))
+                add(entity.name, property: nil, message: Self.ambiguous(entity.declaration.identifier, names: names))
             }
             origins.append(match)
             if let match { heirs[match, default: []].append(entity.name) }
@@ -63,14 +63,15 @@ struct MappingInference {
             for name in names {
                 let others = names.filter { $0 != name }.map { "'\($0)'" }.joined(separator: ", ")
                 add(
-                    name, nil,
-                    "Source entity '\(source.entities[number].name)' would become this one and \(others); which objects go where takes a mapping model with a predicate, or a renaming identifier on one of them only."
+                    name, property: nil,
+                    message:
+                        "Source entity '\(source.entities[number].name)' would become this one and \(others); which objects go where takes a mapping model with a predicate, or a renaming identifier on one of them only."
                 )
             }
         }
     }
 
-    static func ambiguous(_ identifier: String, _ names: [String]) -> String {
+    static func ambiguous(_ identifier: String, names: [String]) -> String {
         "Renaming identifier '\(identifier)' means several in the source: \(names.joined(separator: ", ")); keep the name of one of them, or give a mapping model."
     }
 
@@ -85,8 +86,9 @@ struct MappingInference {
         for (root, origins) in roots.sorted(by: { $0.key < $1.key }) where origins.count > 1 {
             let names = origins.keys.sorted().map { "'\(source.entities[$0].name)'" }.joined(separator: ", ")
             add(
-                destination.entities[root].name, nil,
-                "Its hierarchy would take objects of several hierarchies of the source, those of \(names), whose keys collide; give a mapping model, which gives them new keys."
+                destination.entities[root].name, property: nil,
+                message:
+                    "Its hierarchy would take objects of several hierarchies of the source, those of \(names), whose keys collide; give a mapping model, which gives them new keys."
             )
         }
     }

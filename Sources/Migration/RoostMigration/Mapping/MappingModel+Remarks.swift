@@ -13,7 +13,7 @@ extension MappingModel {
     ///   - destination: The model that they shall have.
     /// - Returns: The remarks; none for what ``problems(from:to:)`` finds wrong already.
     package func remarks(from source: ManagedObjectModel, to destination: ManagedObjectModel) -> [MappingRemark] {
-        var remarks = MappingRemarks(self, source, destination)
+        var remarks = MappingRemarks(self, source: source, destination: destination)
         remarks.make()
         return MappingRemark.Kind.allCases.flatMap { kind in remarks.remarks.filter { $0.kind == kind } }
     }
@@ -79,7 +79,7 @@ private struct MappingRemarks {
     /// each heir.
     private var said: [MappingRemark: Int] = [:]
 
-    init(_ model: MappingModel, _ source: ManagedObjectModel, _ destination: ManagedObjectModel) {
+    init(_ model: MappingModel, source: ManagedObjectModel, destination: ManagedObjectModel) {
         (self.source, self.destination) = (source, destination)
         mappings = model.entityMappings.map(Mapping.init)
         bySource = Self.grouped(mappings, by: \.sourceEntity)
@@ -102,14 +102,14 @@ private struct MappingRemarks {
             guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity),
                 let origin = mapping.mapping.sourceEntity.flatMap(source.entity)
             else { continue }
-            judge(mapping, origin, entity)
+            judge(mapping, origin: origin, entity: entity)
         }
         for entity in destination.entities { judgeIdentifiers(of: entity) }
         judgeConstraints()
     }
 
     private mutating func add(
-        _ kind: MappingRemark.Kind, _ entity: EntityName, _ property: String? = nil, _ message: String
+        _ kind: MappingRemark.Kind, entity: EntityName, property: String? = nil, message: String
     ) {
         add(MappingRemark(kind, entity: entity.text, property: property, message: message))
     }
@@ -122,7 +122,7 @@ private struct MappingRemarks {
 
     /// Adds a loss; if a remark says the same of other objects, adds the loss to that remark.
     private mutating func add(
-        loss: MappingLoss, _ entity: EntityName, _ property: String? = nil, _ message: String
+        loss: MappingLoss, entity: EntityName, property: String? = nil, message: String
     ) {
         let remark = MappingRemark(.loss, entity: entity.text, property: property, message: message)
         add(remark)
@@ -140,14 +140,16 @@ private struct MappingRemarks {
         let makers = asked.filter { $0.mapping.destinationEntity != nil }
         guard !makers.isEmpty else {
             add(
-                loss: MappingLoss(.objects, of: .init(entity.name), by: takers.map(\.mapping.name)), entity.name, nil,
-                "All objects of the entity are dropped.")
+                loss: MappingLoss(.objects, of: .init(entity.name), by: takers.map(\.mapping.name)),
+                entity: entity.name, property: nil,
+                message: "All objects of the entity are dropped.")
             return
         }
         if let left = objects(of: entity, notTakenBy: makers) {
             add(
-                loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity.name, nil,
-                "Objects that no mapping's predicate takes are dropped.")
+                loss: MappingLoss(.objects, of: left, by: makers.map(\.mapping.name)), entity: entity.name,
+                property: nil,
+                message: "Objects that no mapping's predicate takes are dropped.")
         }
         for attribute in entity.attributes where attribute.isStored {
             let name = attribute.name
@@ -155,15 +157,16 @@ private struct MappingRemarks {
             if let left = objects(of: entity, takenBy: makers, notTakenBy: readers) {
                 let others = makers.filter { !$0.reads(name) }
                 add(
-                    loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity.name, name,
-                    readers.isEmpty
+                    loss: MappingLoss(.values(name), of: left, by: others.map(\.mapping.name)), entity: entity.name,
+                    property: name,
+                    message: readers.isEmpty
                         ? "The attribute's values are dropped: no mapping reads them."
                         : "Of some objects the attribute's values are dropped: no mapping that takes them reads them.")
             } else if attribute.type == .composite {
-                judgeElements(of: attribute, [name], entity, makers)
+                judgeElements(of: attribute, path: [name], entity: entity, makers: makers)
             }
         }
-        for relationship in entity.relationships { judge(relationship, of: entity, makers) }
+        for relationship in entity.relationships { judge(relationship, of: entity, makers: makers) }
     }
 
     /// The objects of an entity that some mappings take, and none of some others.
@@ -177,7 +180,7 @@ private struct MappingRemarks {
     }
 
     private mutating func judge(
-        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, _ makers: [Mapping]
+        _ relationship: ManagedObjectModel.Relationship, of entity: Entity, makers: [Mapping]
     ) {
         let name = relationship.name.name
         let readers = makers.filter { $0.reads(name) }
@@ -193,30 +196,32 @@ private struct MappingRemarks {
                 targets = zip(heirs, saying).compactMap { objects(of: $0, notTakenBy: $1) }
                 // A place belongs to the pair, and needs an ordered relationship at this end.
                 let droppers = zip(heirs, saying).flatMap { heir, mappings in
-                    relationship.isOrdered ? mappings.filter { dropsOrder($0, heir, from: number) } : []
+                    relationship.isOrdered ? mappings.filter { dropsOrder($0, origin: heir, from: number) } : []
                 }
                 if !droppers.isEmpty {
                     add(
                         loss: MappingLoss(.order(name), of: left, by: droppers.map(\.mapping.name)),
-                        source.entities[relationship.source].name, name, "The order of the destinations is dropped.")
+                        entity: source.entities[relationship.source].name, property: name,
+                        message: "The order of the destinations is dropped.")
                 }
             }
         }
         guard targets != [] else { return }
         let others = makers.filter { !$0.reads(name) }
         add(
-            loss: MappingLoss(.references(name, to: targets), of: left, by: others.map(\.mapping.name)), entity.name,
-            name,
-            readers.isEmpty && targets == nil
+            loss: MappingLoss(.references(name, to: targets), of: left, by: others.map(\.mapping.name)),
+            entity: entity.name,
+            property: name,
+            message: readers.isEmpty && targets == nil
                 ? "The relationship's destinations are dropped: no mapping reads them."
                 : "Some of the relationship's destinations are dropped: no mapping that takes the objects reads them.")
     }
 
     /// Whether a mapping keeps the pairs of a relationship of its objects without the order that
     /// they have at the other end.
-    private func dropsOrder(_ mapping: Mapping, _ origin: Entity, from relationship: Int) -> Bool {
+    private func dropsOrder(_ mapping: Mapping, origin: Entity, from relationship: Int) -> Bool {
         guard mapping.mapping.policyName == nil else { return false }
-        let heirs = successors(mapping, origin).filter { $0.old.number == relationship }
+        let heirs = successors(mapping, origin: origin).filter { $0.old.number == relationship }
         return !heirs.isEmpty
             && !heirs.contains { heir in
                 guard let inverse = heir.new.inverse.map({ destination.relationships[$0] }) else { return false }
@@ -228,24 +233,25 @@ private struct MappingRemarks {
     /// Judges the elements of a composite, at any depth; an element that no mapping reads is
     /// reported only as a whole.
     private mutating func judgeElements(
-        of composite: AttributeDescription, _ path: [String], _ entity: Entity, _ makers: [Mapping]
+        of composite: AttributeDescription, path: [String], entity: Entity, makers: [Mapping]
     ) {
         for element in composite.elements where element.type != .undefined {
             let path = path + [element.name]
-            let readers = makers.filter { $0.readsEverything || reads(path, $0) }
+            let readers = makers.filter { $0.readsEverything || reads(path, mapping: $0) }
             guard let left = objects(of: entity, takenBy: makers, notTakenBy: readers) else {
-                judgeElements(of: element, path, entity, makers)
+                judgeElements(of: element, path: path, entity: entity, makers: makers)
                 continue
             }
             let name = path.joined(separator: ".")
             add(
-                loss: MappingLoss(.values(name), of: left, by: makers.map(\.mapping.name)), entity.name, name,
-                "The element's values are dropped: no mapping reads them.")
+                loss: MappingLoss(.values(name), of: left, by: makers.map(\.mapping.name)), entity: entity.name,
+                property: name,
+                message: "The element's values are dropped: no mapping reads them.")
         }
     }
 
     /// Whether a mapping reads an element or a part of it.
-    private func reads(_ path: [String], _ mapping: Mapping) -> Bool {
+    private func reads(_ path: [String], mapping: Mapping) -> Bool {
         if mapping.used.contains(where: { path.starts(with: $0) || $0.starts(with: path) }) { return true }
         return mapping.taken.contains { name, taken in
             if taken.starts(with: path) { return true }
@@ -259,31 +265,35 @@ private struct MappingRemarks {
 
     // MARK: What one mapping gives
 
-    private mutating func judge(_ mapping: Mapping, _ origin: Entity, _ entity: Entity) {
+    private mutating func judge(_ mapping: Mapping, origin: Entity, entity: Entity) {
         guard mapping.mapping.policyName == nil else { return }
         if entity.isAbstract, !origin.isAbstract {
             add(
-                .demand, entity.name, nil,
-                "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
+                .demand, entity: entity.name, property: nil,
+                message: "The entity is abstract: the migration fails if '\(origin.name)' has objects of its own.")
         }
         let isCopy = mapping.mapping.type == .copy
         guard isCopy || mapping.mapping.type == .transform, !origin.isAbstract else { return }
         for attribute in entity.attributes where attribute.isStored {
             let name = isCopy ? attribute.name : mapping.value(of: attribute.name)?.sourceAttribute
             if let name, let old = origin.attribute(name) {
-                if old.type == .objectID { judgeIDs(in: name, of: origin, mapping) }
-                judgeDigits(of: old, in: attribute, [old.name], [attribute.name], origin, mapping)
+                if old.type == .objectID { judgeIDs(in: name, of: origin, mapping: mapping) }
+                judgeDigits(
+                    of: old, in: attribute, oldPath: [old.name], newPath: [attribute.name], origin: origin,
+                    mapping: mapping)
             }
             if !isCopy {
-                judgeExactness(of: attribute, [attribute.name], of: entity, mapping, origin)
-                judge(attribute, of: entity, mapping, origin)
+                judgeExactness(of: attribute, path: [attribute.name], of: entity, mapping: mapping, origin: origin)
+                judge(attribute, of: entity, mapping: mapping, origin: origin)
             }
         }
         for relationship in entity.relationships {
             let name = relationship.name.name
             if isCopy {
                 // The relationship is the same, what its destinations become need not be.
-                if let old = origin.relationship(name) { judge(relationship, from: old, of: entity, origin, mapping) }
+                if let old = origin.relationship(name) {
+                    judge(relationship, from: old, of: entity, origin: origin, mapping: mapping)
+                }
                 continue
             }
             let value = mapping.value(of: name)
@@ -291,70 +301,74 @@ private struct MappingRemarks {
                 add(
                     loss: MappingLoss(
                         .furtherReferences(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                    source.entities[old.source].name, old.name.name,
-                    "Of several destinations only one remains: '\(entity.name).\(name)' can lead to one.")
+                    entity: source.entities[old.source].name, property: old.name.name,
+                    message: "Of several destinations only one remains: '\(entity.name).\(name)' can lead to one.")
             }
             if let old = value?.relatedSourceRelationship.flatMap(origin.relationship) {
-                judge(relationship, from: old, of: entity, origin, mapping)
+                judge(relationship, from: old, of: entity, origin: origin, mapping: mapping)
             }
             guard value == nil || value == .constant(.null), relationship.mustLeadSomewhere else { continue }
             if !isGiven(relationship) {
                 add(MappingRemark.staysEmpty(name, of: entity.name))
             } else if isGivenByReferences(relationship, to: origin) {
                 add(
-                    .demand, entity.name, name,
-                    "The relationship is mandatory, and only its inverse says where it leads: the migration fails if nothing refers to an object of '\(origin.name)'."
+                    .demand, entity: entity.name, property: name,
+                    message:
+                        "The relationship is mandatory, and only its inverse says where it leads: the migration fails if nothing refers to an object of '\(origin.name)'."
                 )
             }
         }
-        judgeStrays(mapping, origin)
+        judgeStrays(mapping, origin: origin)
     }
 
     private mutating func judge(
-        _ attribute: AttributeDescription, of entity: Entity, _ mapping: Mapping, _ origin: Entity
+        _ attribute: AttributeDescription, of entity: Entity, mapping: Mapping, origin: Entity
     ) {
         guard !attribute.isOptional, attribute.defaultValue.isNull, attribute.derivationExpression == nil else {
             return
         }
         guard let value = mapping.value(of: attribute.name) else {
             add(
-                .demand, entity.name, attribute.name,
-                "The attribute is mandatory, and nothing gives it a value: the migration fails if '\(origin.name)' has objects. Give it a default."
+                .demand, entity: entity.name, property: attribute.name,
+                message:
+                    "The attribute is mandatory, and nothing gives it a value: the migration fails if '\(origin.name)' has objects. Give it a default."
             )
             return
         }
         // Other expressions give what they give.
         guard let name = value.sourceAttribute, let old = origin.attribute(name), old.isOptional else { return }
         add(
-            .demand, entity.name, attribute.name,
-            "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
+            .demand, entity: entity.name, property: attribute.name,
+            message:
+                "The attribute becomes mandatory: the migration fails if an object of '\(origin.name)' has no '\(name)'. Give it a default."
         )
     }
 
     /// Says where a whole number becomes a floating-point number that may be unable to hold it.
     private mutating func judgeExactness(
-        of attribute: AttributeDescription, _ path: [String], of entity: Entity, _ mapping: Mapping, _ origin: Entity
+        of attribute: AttributeDescription, path: [String], of entity: Entity, mapping: Mapping, origin: Entity
     ) {
         let name = path.joined(separator: ".")
         for element in attribute.elements {
-            judgeExactness(of: element, path + [element.name], of: entity, mapping, origin)
+            judgeExactness(of: element, path: path + [element.name], of: entity, mapping: mapping, origin: origin)
         }
         guard case .path(of: .variable(MappingVariable.source.rawValue), let names)? = mapping.value(of: name),
             let old = origin.attribute(atPath: names.joined(separator: ".")),
             old.type.convertsWhereExact(to: attribute.type)
         else { return }
         add(
-            .demand, entity.name, name,
-            "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly, which only those beyond \(attribute.type == .float ? "2^24" : "2^53") can be. Give a mapping with an expression for it."
+            .demand, entity: entity.name, property: name,
+            message:
+                "The type changes from \(old.type.name) to \(attribute.type.name): the migration fails if an object of '\(origin.name)' has a number that \(attribute.type.name) cannot hold exactly, which only those beyond \(attribute.type == .float ? "2^24" : "2^53") can be. Give a mapping with an expression for it."
         )
     }
 
     /// Says which objects' IDs in an attribute of the source become null.
-    private mutating func judgeIDs(in attribute: String, of origin: Entity, _ mapping: Mapping) {
+    private mutating func judgeIDs(in attribute: String, of origin: Entity, mapping: Mapping) {
         let strays: [MappingLoss.Objects] = source.entities.compactMap { entity in
             let takers = (bySource[entity.name] ?? []).filter { $0.mapping.type != .remove }
             guard !entity.isAbstract, takers.allSatisfy({ $0.mapping.policyName == nil }) else { return nil }
-            return objectsWithoutSuccessor(entity, takers.filter { $0.mapping.destinationEntity != nil })
+            return objectsWithoutSuccessor(entity, makers: takers.filter { $0.mapping.destinationEntity != nil })
         }
         for (strays, some) in [
             (strays.filter { $0.predicate == nil }, ""), (strays.filter { $0.predicate != nil }, "some "),
@@ -364,13 +378,15 @@ private struct MappingRemarks {
             add(
                 loss: MappingLoss(
                     .ids(attribute, of: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                origin.name, attribute,
-                "IDs of \(some)objects of \(names) become null: those become no object of the destination, or several.")
+                entity: origin.name, property: attribute,
+                message:
+                    "IDs of \(some)objects of \(names) become null: those become no object of the destination, or several."
+            )
         }
     }
 
     /// The objects of an entity that become no object, or several.
-    private func objectsWithoutSuccessor(_ entity: Entity, _ makers: [Mapping]) -> MappingLoss.Objects? {
+    private func objectsWithoutSuccessor(_ entity: Entity, makers: [Mapping]) -> MappingLoss.Objects? {
         let filters = makers.compactMap(\.mapping.sourcePredicate)
         switch makers.count - filters.count {
         case 0:
@@ -388,16 +404,16 @@ private struct MappingRemarks {
     /// Says that values lose digits in a type that has fewer; whole numbers are checked one by one
     /// when the migration runs.
     private mutating func judgeDigits(
-        of old: AttributeDescription, in new: AttributeDescription, _ oldPath: [String], _ newPath: [String],
-        _ origin: Entity, _ mapping: Mapping
+        of old: AttributeDescription, in new: AttributeDescription, oldPath: [String], newPath: [String],
+        origin: Entity, mapping: Mapping
     ) {
         switch (old.type, new.type) {
         case (.double, .float), (.decimal, .float), (.decimal, .double):
             let name = oldPath.joined(separator: ".")
             add(
                 loss: MappingLoss(.digits(name, new.type), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                origin.name, name,
-                "Digits of values are dropped: \(old.type.name) becomes \(new.type.name), which has fewer.")
+                entity: origin.name, property: name,
+                message: "Digits of values are dropped: \(old.type.name) becomes \(new.type.name), which has fewer.")
         case (.composite, .composite):
             for element in new.elements {
                 let path = newPath + [element.name]
@@ -405,7 +421,9 @@ private struct MappingRemarks {
                 guard mapping.values[path.joined(separator: ".")] == nil,
                     let former = old.elements.first(where: { $0.name == element.name })
                 else { continue }
-                judgeDigits(of: former, in: element, oldPath + [element.name], path, origin, mapping)
+                judgeDigits(
+                    of: former, in: element, oldPath: oldPath + [element.name], newPath: path, origin: origin,
+                    mapping: mapping)
             }
         default: return
         }
@@ -413,16 +431,19 @@ private struct MappingRemarks {
 
     private mutating func judge(
         _ new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, of entity: Entity,
-        _ origin: Entity, _ mapping: Mapping
+        origin: Entity, mapping: Mapping
     ) {
         if old.isOrdered, !new.isOrdered, new.isToMany {
             add(
                 loss: MappingLoss(.order(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                source.entities[old.source].name, old.name.name, "The order of the destinations is dropped.")
+                entity: source.entities[old.source].name, property: old.name.name,
+                message: "The order of the destinations is dropped.")
         } else if new.isOrdered, !old.isOrdered, old.isToMany {
-            add(.note, entity.name, new.name.name, "The destinations get an order, that of their keys.")
+            add(
+                .note, entity: entity.name, property: new.name.name,
+                message: "The destinations get an order, that of their keys.")
         }
-        judgeInverse(of: new, from: old, entity, origin, mapping)
+        judgeInverse(of: new, from: old, entity: entity, origin: origin, mapping: mapping)
     }
 
     /// A relationship of the destination that takes destinations of one of the source.
@@ -436,7 +457,7 @@ private struct MappingRemarks {
     }
 
     /// The relationships that a mapping makes of those of the source's entity.
-    private func successors(_ mapping: Mapping, _ origin: Entity) -> [Successor] {
+    private func successors(_ mapping: Mapping, origin: Entity) -> [Successor] {
         guard let entity = mapping.mapping.destinationEntity.flatMap(destination.entity) else { return [] }
         return entity.relationships.compactMap { new in
             let name = new.name.name
@@ -455,35 +476,36 @@ private struct MappingRemarks {
 
     /// Says which destinations are dropped because they become no objects that a relationship can
     /// refer to.
-    private mutating func judgeStrays(_ mapping: Mapping, _ origin: Entity) {
+    private mutating func judgeStrays(_ mapping: Mapping, origin: Entity) {
         // Others that take the same objects may keep what this one drops.
         let peers = (bySource[origin.name] ?? []).filter {
             let predicate = $0.mapping.sourcePredicate
             return predicate == nil || predicate == mapping.mapping.sourcePredicate
         }
         guard peers.allSatisfy({ $0.mapping.policyName == nil }) else { return }
-        let all = peers.flatMap { successors($0, origin) }
+        let all = peers.flatMap { successors($0, origin: origin) }
         var judged: Set<Int> = []
-        for successor in successors(mapping, origin) where judged.insert(successor.old.number).inserted {
+        for successor in successors(mapping, origin: origin) where judged.insert(successor.old.number).inserted {
             let old = successor.old
             let keeping = all.filter { $0.old.number == old.number }
             let strays = source.entities[old.destination].selfAndSubentities.compactMap { number in
-                source.entities[number].isAbstract ? nil : self.strays(source.entities[number], keeping)
+                source.entities[number].isAbstract ? nil : self.strays(source.entities[number], keeping: keeping)
             }
             guard !strays.isEmpty else { continue }
             let names = strays.map { "'\($0.entity)'" }.joined(separator: ", ")
             add(
                 loss: MappingLoss(
                     .references(old.name.name, to: strays), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                source.entities[old.source].name, old.name.name,
-                "Destinations of \(names) are dropped: their objects do not become any that '\(successor.entity).\(successor.new.name.name)' can lead to."
+                entity: source.entities[old.source].name, property: old.name.name,
+                message:
+                    "Destinations of \(names) are dropped: their objects do not become any that '\(successor.entity).\(successor.new.name.name)' can lead to."
             )
         }
     }
 
     /// The objects of an entity that do not become possible destinations of the given
     /// relationships; nil if all do.
-    private func strays(_ entity: Entity, _ keeping: [Successor]) -> MappingLoss.Objects? {
+    private func strays(_ entity: Entity, keeping: [Successor]) -> MappingLoss.Objects? {
         let makers = (bySource[entity.name] ?? []).filter { maker in
             guard let made = maker.mapping.destinationEntity.flatMap(destination.entity) else { return false }
             return keeping.contains { successor in
@@ -495,16 +517,17 @@ private struct MappingRemarks {
     }
 
     private mutating func judgeInverse(
-        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, _ entity: Entity,
-        _ origin: Entity, _ mapping: Mapping
+        of new: ManagedObjectModel.Relationship, from old: ManagedObjectModel.Relationship, entity: Entity,
+        origin: Entity, mapping: Mapping
     ) {
         let becomesReflexive = new.isReflexive && !old.isReflexive
         if becomesReflexive {
             add(
                 loss: MappingLoss(
                     .direction(old.name.name), of: mapping.taken(of: origin), by: [mapping.mapping.name]),
-                source.entities[old.source].name, old.name.name,
-                "Which of two objects leads to the other is dropped: the relationship becomes its own inverse, '\(new.name)'."
+                entity: source.entities[old.source].name, property: old.name.name,
+                message:
+                    "Which of two objects leads to the other is dropped: the relationship becomes its own inverse, '\(new.name)'."
             )
         }
         guard let inverse = new.inverse.map({ destination.relationships[$0] }), !inverse.isToMany else { return }
@@ -513,13 +536,15 @@ private struct MappingRemarks {
         let remedy = "Say in a policy which one it keeps."
         if becomesReflexive {
             add(
-                .demand, entity.name, new.name.name,
-                "The relationship becomes its own to-one inverse: the migration fails if an object would have two partners. \(remedy)"
+                .demand, entity: entity.name, property: new.name.name,
+                message:
+                    "The relationship becomes its own to-one inverse: the migration fails if an object would have two partners. \(remedy)"
             )
         } else {
             add(
-                .demand, entity.name, new.name.name,
-                "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects lead to the same one. \(remedy)"
+                .demand, entity: entity.name, property: new.name.name,
+                message:
+                    "The inverse, '\(inverse.name)', is to-one: the migration fails if two objects lead to the same one. \(remedy)"
             )
         }
     }
@@ -543,7 +568,7 @@ private struct MappingRemarks {
         return destination.entities[inverse.source].selfAndSubentities.contains { number in
             (byDestination[destination.entities[number].name] ?? []).contains { mapping in
                 guard let entity = mapping.mapping.sourceEntity.flatMap(source.entity) else { return false }
-                return successors(mapping, entity).contains { successor in
+                return successors(mapping, origin: entity).contains { successor in
                     successor.new.number == inverse.number && successor.old.storage == .field
                         && source.entities[successor.old.destination].includes(origin.number)
                         && successor.old.inverse.map { source.relationships[$0].storage != .field } ?? true
@@ -564,8 +589,10 @@ private struct MappingRemarks {
         {
             let known = source.entities.map(\.declaration)
             add(
-                .note, entity.name, nil,
-                Self.unmatched(identifier, known.map(\.identifier), known.first { $0.name == identifier }?.identifier))
+                .note, entity: entity.name, property: nil,
+                message: Self.unmatched(
+                    identifier, known: known.map(\.identifier), named: known.first { $0.name == identifier }?.identifier
+                ))
         }
         for mapping in origins where mapping.mapping.type == .transform {
             guard let origin = mapping.mapping.sourceEntity.flatMap(source.entity) else { continue }
@@ -576,8 +603,8 @@ private struct MappingRemarks {
                 else { continue }
                 let near = origin.attribute(identifier)?.identifier
                 add(
-                    .note, entity.name, attribute.name,
-                    Self.unmatched(identifier, origin.attributes.map(\.identifier), near))
+                    .note, entity: entity.name, property: attribute.name,
+                    message: Self.unmatched(identifier, known: origin.attributes.map(\.identifier), named: near))
             }
             for relationship in entity.relationships.map(\.declaration) {
                 guard let identifier = relationship.renamingIdentifier, identifier != relationship.name,
@@ -586,13 +613,14 @@ private struct MappingRemarks {
                 else { continue }
                 let near = origin.relationship(identifier)?.declaration.identifier
                 add(
-                    .note, entity.name, relationship.name,
-                    Self.unmatched(identifier, origin.relationships.map(\.declaration.identifier), near))
+                    .note, entity: entity.name, property: relationship.name,
+                    message: Self.unmatched(
+                        identifier, known: origin.relationships.map(\.declaration.identifier), named: near))
             }
         }
     }
 
-    private static func unmatched(_ identifier: String, _ known: [String], _ named: String?) -> String {
+    private static func unmatched(_ identifier: String, known: [String], named: String?) -> String {
         let hint: String
         if let named {
             hint = "; the one of that name is known as '\(named)' there, which is the identifier to keep."
@@ -612,7 +640,8 @@ private struct MappingRemarks {
             // One constraint of the source must bind all of them: two that bind a half each say nothing about both.
             var kept: Set<Int>?
             for mapping in fed {
-                kept = kept?.intersection(binding(constraint, mapping)) ?? binding(constraint, mapping)
+                kept =
+                    kept?.intersection(binding(constraint, mapping: mapping)) ?? binding(constraint, mapping: mapping)
             }
             guard kept?.isEmpty ?? false else { continue }
             var remark = MappingRemark(
@@ -628,7 +657,7 @@ private struct MappingRemarks {
     /// The numbers of the source's constraints that objects must meet already, so that they meet
     /// this one after a mapping.
     private func binding(
-        _ constraint: ManagedObjectModel.UniquenessConstraint, _ mapping: Mapping
+        _ constraint: ManagedObjectModel.UniquenessConstraint, mapping: Mapping
     ) -> Set<Int> {
         guard let origin = mapping.mapping.sourceEntity.flatMap(source.entity) else { return [] }
         let old: [String] = constraint.attributes.compactMap { name in

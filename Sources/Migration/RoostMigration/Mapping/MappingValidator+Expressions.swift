@@ -25,8 +25,10 @@ extension MappingValidator {
         let isFine = checkParts(parts, in: place)
         if let call = parts.calls.first(where: { Self.managerFunctions.contains($0.name) }) {
             add(
-                place.mapping, place.property,
-                "'\(call.name)' gives objects, and an attribute cannot hold any; ask the policy for a value instead.")
+                place.mapping, property: place.property,
+                message:
+                    "'\(call.name)' gives objects, and an attribute cannot hold any; ask the policy for a value instead."
+            )
             return
         }
         guard isFine else { return }
@@ -35,11 +37,14 @@ extension MappingValidator {
         }
         guard let type = type(of: expression, in: place) else { return }
         if type.isCollection {
-            add(place.mapping, place.property, "The expression has many values, and the attribute can hold one.")
+            add(
+                place.mapping, property: place.property,
+                message: "The expression has many values, and the attribute can hold one.")
         } else if !type.fits(attribute.type) {
             add(
-                place.mapping, place.property,
-                "The expression gives \(type.kind.rawValue) values, and the attribute holds \(attribute.type.name); write a CAST around it."
+                place.mapping, property: place.property,
+                message:
+                    "The expression gives \(type.kind.rawValue) values, and the attribute holds \(attribute.type.name); write a CAST around it."
             )
         }
     }
@@ -53,13 +58,14 @@ extension MappingValidator {
         case .destination, .entityMapping, .propertyMapping:
             let kind = variable == .destination ? "the ID of the new object" : "a name"
             add(
-                place.mapping, place.property,
-                "'$\(variable.rawValue)' is \(kind), and the attribute holds \(attribute.type.name); ask the policy for a value instead."
+                place.mapping, property: place.property,
+                message:
+                    "'$\(variable.rawValue)' is \(kind), and the attribute holds \(attribute.type.name); ask the policy for a value instead."
             )
         case .source, .manager, .entityPolicy:
             add(
-                place.mapping, place.property,
-                "'$\(variable.rawValue)' has no value that an attribute could hold; ask it for one.")
+                place.mapping, property: place.property,
+                message: "'$\(variable.rawValue)' has no value that an attribute could hold; ask it for one.")
         }
     }
 
@@ -73,8 +79,9 @@ extension MappingValidator {
             checkTargets(of: parts.calls, in: place, for: relationship)
         } else if let type = type(of: expression, in: place), type.kind != .null {
             add(
-                place.mapping, place.property,
-                "The expression gives what the source has, and the relationship needs objects of the destination; write destinationInstances(ofEntityMapping:from:) or relatedInstances(ofSourceRelationship:) around it."
+                place.mapping, property: place.property,
+                message:
+                    "The expression gives what the source has, and the relationship needs objects of the destination; write destinationInstances(ofEntityMapping:from:) or relatedInstances(ofSourceRelationship:) around it."
             )
         }
     }
@@ -88,7 +95,7 @@ extension MappingValidator {
         do throws(StoreError) {
             return try CompiledExpression(expression, for: entity.name, model: source).type
         } catch {
-            add(place.mapping, place.property, "The expression: \(error.message)")
+            add(place.mapping, property: place.property, message: "The expression: \(error.message)")
             return nil
         }
     }
@@ -100,8 +107,8 @@ extension MappingValidator {
         let count = problems.count
         if parts.hasBareNames {
             add(
-                place.mapping, place.property,
-                "The expression has a name without an object; write $source before it, as in $source.title.")
+                place.mapping, property: place.property,
+                message: "The expression has a name without an object; write $source before it, as in $source.title.")
         }
         var seen: Set<String> = []
         for name in parts.variables where seen.insert(name).inserted {
@@ -109,19 +116,23 @@ extension MappingValidator {
                 let known = MappingVariable.allCases.map(\.rawValue)
                 let near = nearestName(to: name, among: known).map { "; did you mean '$\($0)'?" }
                 add(
-                    place.mapping, place.property,
-                    "There is no variable '$\(name)'\(near ?? "; there are \(known.map { "$" + $0 }.joined(separator: ", ")).")"
+                    place.mapping, property: place.property,
+                    message:
+                        "There is no variable '$\(name)'\(near ?? "; there are \(known.map { "$" + $0 }.joined(separator: ", ")).")"
                 )
                 continue
             }
             if variable == .source, place.mapping.sourceEntity == nil {
-                add(place.mapping, place.property, "The mapping has no source entity, so there is no $source.")
+                add(
+                    place.mapping, property: place.property,
+                    message: "The mapping has no source entity, so there is no $source.")
             }
         }
         for name in parts.pathVariables.sorted() where MappingVariable(rawValue: name) != nil {
             add(
-                place.mapping, place.property,
-                "'$\(name)' has no properties that an expression could ask for; ask $source, or let a policy give the value."
+                place.mapping, property: place.property,
+                message:
+                    "'$\(name)' has no properties that an expression could ask for; ask $source, or let a policy give the value."
             )
         }
         for call in parts.calls { check(call, in: place) }
@@ -133,8 +144,9 @@ extension MappingValidator {
         case .variable(MappingVariable.entityPolicy.rawValue):
             if place.mapping.policyName == nil {
                 add(
-                    place.mapping, place.property,
-                    "'\(call.name)' is asked of the policy, and the mapping names none; give it the name of one.")
+                    place.mapping, property: place.property,
+                    message:
+                        "'\(call.name)' is asked of the policy, and the mapping names none; give it the name of one.")
             }
         case .variable(MappingVariable.manager.rawValue): checkManager(call, in: place)
         default: checkFree(call, in: place)
@@ -145,29 +157,34 @@ extension MappingValidator {
         guard let function = MappingFunction(rawValue: call.name), function != .value else {
             let near = nearestName(to: call.name, among: Self.managerFunctions).map { "; did you mean '\($0)'?" }
             add(
-                place.mapping, place.property,
-                "The manager has no function '\(call.name)'\(near ?? "; it has \(Self.managerFunctions.joined(separator: ", ")).")"
+                place.mapping, property: place.property,
+                message:
+                    "The manager has no function '\(call.name)'\(near ?? "; it has \(Self.managerFunctions.joined(separator: ", ")).")"
             )
             return
         }
         guard call.arguments.count == 2, case .constant(.string(let name)) = call.arguments[0] else {
             add(
-                place.mapping, place.property,
-                "'\(call.name)' takes two arguments: a name as a constant string, and objects of the source.")
+                place.mapping, property: place.property,
+                message: "'\(call.name)' takes two arguments: a name as a constant string, and objects of the source.")
             return
         }
         if function == .destinationInstances {
             guard mappings[name] == nil else { return }
             let hint = hint(name, among: model.entityMappings.map(\.name))
-            add(place.mapping, place.property, "The mapping model has no entity mapping '\(name)'\(hint)")
+            add(
+                place.mapping, property: place.property,
+                message: "The mapping model has no entity mapping '\(name)'\(hint)")
         } else if let origin = place.origin, origin.relationship(name) == nil {
             let hint = hint(name, among: origin.relationships.map(\.name.name))
             add(
-                place.mapping, place.property, "Source entity '\(origin.name)' has no relationship '\(name)'\(hint)")
+                place.mapping, property: place.property,
+                message: "Source entity '\(origin.name)' has no relationship '\(name)'\(hint)")
         } else if call.arguments[1].lastName != name {
             add(
-                place.mapping, place.property,
-                "'\(call.name)' names the relationship '\(name)', and gets other objects; write $source.\(name), or name the relationship that the objects come from."
+                place.mapping, property: place.property,
+                message:
+                    "'\(call.name)' names the relationship '\(name)', and gets other objects; write $source.\(name), or name the relationship that the objects come from."
             )
         }
     }
@@ -177,8 +194,8 @@ extension MappingValidator {
         if call.name == MappingFunction.value.rawValue {
             guard call.arguments.count == 1, case .constant(.string) = call.arguments[0] else {
                 add(
-                    place.mapping, place.property,
-                    "'\(call.name)' takes one argument, the name of a property as a constant string.")
+                    place.mapping, property: place.property,
+                    message: "'\(call.name)' takes one argument, the name of a property as a constant string.")
                 return
             }
             return
@@ -186,12 +203,13 @@ extension MappingValidator {
         guard RegisteredFunction.named(call.name) == nil else { return }
         let arguments = call.target.map { [$0] + call.arguments } ?? call.arguments
         if let error = FetchRequest.Expression.registered(call.name, arguments).readingError {
-            return add(place.mapping, place.property, error.message)
+            return add(place.mapping, property: place.property, message: error.message)
         }
         let known = RegisteredFunction.names + MappingFunction.allCases.map(\.rawValue)
         add(
-            place.mapping, place.property,
-            "There is no function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; a policy's is asked of $entityPolicy, a program's own is registered first.")"
+            place.mapping, property: place.property,
+            message:
+                "There is no function '\(call.name)'\(nearestName(to: call.name, among: known).map { "; did you mean '\($0)'?" } ?? "; a policy's is asked of $entityPolicy, a program's own is registered first.")"
         )
     }
 
@@ -206,8 +224,9 @@ extension MappingValidator {
             guard case .constant(.string(let name))? = call.arguments.first else { continue }
             if let made = mappings[name]?.destinationEntity.flatMap(destination.entity), !target.includes(made.number) {
                 add(
-                    place.mapping, place.property,
-                    "The entity mapping '\(name)' makes objects of '\(made.name)', and the relationship leads to '\(target.name)'."
+                    place.mapping, property: place.property,
+                    message:
+                        "The entity mapping '\(name)' makes objects of '\(made.name)', and the relationship leads to '\(target.name)'."
                 )
             } else if call.arguments.count == 2, call.arguments[1] != .constant(.null) {
                 checkObjects(call.arguments[1], for: name, in: place)
@@ -220,8 +239,9 @@ extension MappingValidator {
         guard let type = type(of: objects, in: place), type.kind != .null else { return }
         guard type.kind == .object else {
             add(
-                place.mapping, place.property,
-                "The expression gives \(type.kind.rawValue) values, and the entity mapping '\(name)' makes objects of objects; ask for those that a relationship of the source leads to."
+                place.mapping, property: place.property,
+                message:
+                    "The expression gives \(type.kind.rawValue) values, and the entity mapping '\(name)' makes objects of objects; ask for those that a relationship of the source leads to."
             )
             return
         }
@@ -230,8 +250,9 @@ extension MappingValidator {
             !given.includes(taken.number), !taken.includes(given.number)
         else { return }
         add(
-            place.mapping, place.property,
-            "The expression gives objects of '\(given.name)', and the entity mapping '\(name)' takes those of '\(taken.name)'; name a mapping that takes them."
+            place.mapping, property: place.property,
+            message:
+                "The expression gives objects of '\(given.name)', and the entity mapping '\(name)' takes those of '\(taken.name)'; name a mapping that takes them."
         )
     }
 }

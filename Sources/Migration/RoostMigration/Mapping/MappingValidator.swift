@@ -18,7 +18,7 @@ struct MappingValidator {
             model.entityMappings.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    mutating func add(_ mapping: EntityMapping, _ property: String? = nil, _ message: String) {
+    mutating func add(_ mapping: EntityMapping, property: String? = nil, message: String) {
         problems.append(MappingProblem(mapping: mapping.name, property: property, message: message))
     }
 
@@ -31,40 +31,42 @@ struct MappingValidator {
     mutating func check() {
         var seen: Set<String> = []
         for mapping in model.entityMappings {
-            if mapping.name.isEmpty { add(mapping, nil, "The mapping has no name; give it one.") }
+            if mapping.name.isEmpty { add(mapping, property: nil, message: "The mapping has no name; give it one.") }
             if !seen.insert(mapping.name).inserted {
-                add(mapping, nil, "Another mapping has this name too; names must be unique.")
+                add(mapping, property: nil, message: "Another mapping has this name too; names must be unique.")
             }
             check(mapping)
         }
     }
 
     private mutating func check(_ mapping: EntityMapping) {
-        let origin = entity(mapping.sourceEntity, in: source, "source", mapping)
-        let entity = entity(mapping.destinationEntity, in: destination, "destination", mapping)
+        let origin = entity(mapping.sourceEntity, in: source, side: "source", mapping: mapping)
+        let entity = entity(mapping.destinationEntity, in: destination, side: "destination", mapping: mapping)
         checkType(mapping)
-        checkHash(mapping, mapping.sourceVersionHash, of: origin, in: source, "source")
-        checkHash(mapping, mapping.destinationVersionHash, of: entity, in: destination, "destination")
+        checkHash(mapping, hash: mapping.sourceVersionHash, of: origin, in: source, side: "source")
+        checkHash(mapping, hash: mapping.destinationVersionHash, of: entity, in: destination, side: "destination")
         if mapping.type == .copy, let origin, let entity, origin.versionHash != entity.versionHash {
             add(
-                mapping, nil,
-                "'\(origin.name)' is not the same in both models, so its objects cannot be copied; make the type transform, with a mapping for each property."
+                mapping, property: nil,
+                message:
+                    "'\(origin.name)' is not the same in both models, so its objects cannot be copied; make the type transform, with a mapping for each property."
             )
         }
-        if let predicate = mapping.sourcePredicate { check(predicate, of: mapping, origin) }
-        checkProperties(mapping, origin, entity)
+        if let predicate = mapping.sourcePredicate { check(predicate, of: mapping, origin: origin) }
+        checkProperties(mapping, origin: origin, entity: entity)
     }
 
     // MARK: Entities
 
     private mutating func entity(
-        _ name: EntityName?, in model: ManagedObjectModel, _ side: String, _ mapping: EntityMapping
+        _ name: EntityName?, in model: ManagedObjectModel, side: String, mapping: EntityMapping
     ) -> Entity? {
         guard let name else { return nil }
         if let entity = model.entity(name) { return entity }
         add(
-            mapping, nil,
-            "The \(side) model has no entity '\(name)'\(hint(name.text, among: model.entities.map(\.name.text)))")
+            mapping, property: nil,
+            message:
+                "The \(side) model has no entity '\(name)'\(hint(name.text, among: model.entities.map(\.name.text)))")
         return nil
     }
 
@@ -74,40 +76,55 @@ struct MappingValidator {
         switch mapping.type {
         case .custom:
             if mapping.policyName == nil {
-                add(mapping, nil, "A mapping of type custom needs the name of a policy.")
+                add(mapping, property: nil, message: "A mapping of type custom needs the name of a policy.")
             }
-            if !hasSource, !hasDestination { add(mapping, nil, "The mapping names no entity; give it one.") }
+            if !hasSource, !hasDestination {
+                add(mapping, property: nil, message: "The mapping names no entity; give it one.")
+            }
         case .add:
-            if !hasDestination { add(mapping, nil, "A mapping of type add needs a destination entity.") }
+            if !hasDestination {
+                add(mapping, property: nil, message: "A mapping of type add needs a destination entity.")
+            }
             if hasSource {
                 add(
-                    mapping, nil,
-                    "A mapping of type add takes no objects; leave the source entity out, or transform it.")
+                    mapping, property: nil,
+                    message: "A mapping of type add takes no objects; leave the source entity out, or transform it.")
             }
             if mapping.policyName == nil {
                 for property in mapping.attributeMappings + mapping.relationshipMappings
                 where property.valueExpression != nil {
                     add(
-                        mapping, property.name,
-                        "A mapping of type add makes no objects by itself, so the expression is never evaluated; leave it out, or name a policy that makes objects."
+                        mapping, property: property.name,
+                        message:
+                            "A mapping of type add makes no objects by itself, so the expression is never evaluated; leave it out, or name a policy that makes objects."
                     )
                 }
             }
         case .remove:
-            if !hasSource { add(mapping, nil, "A mapping of type remove needs a source entity.") }
+            if !hasSource { add(mapping, property: nil, message: "A mapping of type remove needs a source entity.") }
             if hasDestination {
-                add(mapping, nil, "A mapping of type remove makes no objects; leave the destination entity out.")
+                add(
+                    mapping, property: nil,
+                    message: "A mapping of type remove makes no objects; leave the destination entity out.")
             }
             if hasProperties {
-                add(mapping, nil, "A mapping of type remove makes no objects; leave its property mappings out.")
+                add(
+                    mapping, property: nil,
+                    message: "A mapping of type remove makes no objects; leave its property mappings out.")
             }
         case .copy, .transform:
-            if !hasSource { add(mapping, nil, "A mapping of type \(mapping.type) needs a source entity.") }
-            if !hasDestination { add(mapping, nil, "A mapping of type \(mapping.type) needs a destination entity.") }
+            if !hasSource {
+                add(mapping, property: nil, message: "A mapping of type \(mapping.type) needs a source entity.")
+            }
+            if !hasDestination {
+                add(mapping, property: nil, message: "A mapping of type \(mapping.type) needs a destination entity.")
+            }
             if mapping.type == .copy { checkCopies(mapping) }
         }
         if !hasSource, mapping.sourcePredicate != nil {
-            add(mapping, nil, "The mapping has a predicate, but no source entity whose objects it could choose from.")
+            add(
+                mapping, property: nil,
+                message: "The mapping has a predicate, but no source entity whose objects it could choose from.")
         }
     }
 
@@ -120,14 +137,15 @@ struct MappingValidator {
             }
         for property in changed {
             add(
-                mapping, property.name,
-                "A mapping of type copy takes objects as they are; make its type transform, or leave this property mapping out."
+                mapping, property: property.name,
+                message:
+                    "A mapping of type copy takes objects as they are; make its type transform, or leave this property mapping out."
             )
         }
     }
 
     private mutating func checkHash(
-        _ mapping: EntityMapping, _ hash: VersionHash?, of entity: Entity?, in model: ManagedObjectModel, _ side: String
+        _ mapping: EntityMapping, hash: VersionHash?, of entity: Entity?, in model: ManagedObjectModel, side: String
     ) {
         guard let hash, let entity, hash != entity.versionHash else { return }
         // Mapping documents hold hashes; an older one has those of an older recipe.
@@ -136,35 +154,38 @@ struct MappingValidator {
         }
         guard !isOlder else { return }
         add(
-            mapping, nil,
-            "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); look at what changed there, then leave the hash out or take the new one."
+            mapping, property: nil,
+            message:
+                "The mapping was made for another version of the \(side) entity '\(entity.name)' (version hash \(hash), not \(entity.versionHash)); look at what changed there, then leave the hash out or take the new one."
         )
     }
 
     private mutating func check(
-        _ predicate: FetchRequest.Predicate, of mapping: EntityMapping, _ origin: Entity?
+        _ predicate: FetchRequest.Predicate, of mapping: EntityMapping, origin: Entity?
     ) {
         guard let origin else { return }
         do throws(StoreError) {
             _ = try RecordFilter(FetchRequest(origin.name, where: predicate), model: source)
         } catch {
-            add(mapping, nil, "The predicate: \(error.message)")
+            add(mapping, property: nil, message: "The predicate: \(error.message)")
         }
     }
 
     // MARK: Properties
 
-    private mutating func checkProperties(_ mapping: EntityMapping, _ origin: Entity?, _ entity: Entity?) {
+    private mutating func checkProperties(_ mapping: EntityMapping, origin: Entity?, entity: Entity?) {
         guard let entity else { return }
         var seen: Set<String> = []
         for property in mapping.attributeMappings + mapping.relationshipMappings
         where !seen.insert(property.name).inserted {
-            add(mapping, property.name, "The property has two mappings; leave one.")
+            add(mapping, property: property.name, message: "The property has two mappings; leave one.")
         }
         for property in mapping.attributeMappings {
             guard let attribute = entity.attribute(atPath: property.name) else {
                 let isRelationship = entity.relationship(property.name) != nil
-                addUnknown(property, mapping, entity, "attribute", isOther: isRelationship ? "relationship" : nil)
+                addUnknown(
+                    property, mapping: mapping, entity: entity, kind: "attribute",
+                    isOther: isRelationship ? "relationship" : nil)
                 continue
             }
             // No store keeps it, so nothing is evaluated for it.
@@ -173,9 +194,11 @@ struct MappingValidator {
         }
         for property in mapping.relationshipMappings {
             guard let relationship = entity.relationship(property.name) else {
-                if declares(property.name, entity) { continue }
+                if declares(property.name, entity: entity) { continue }
                 let isAttribute = entity.attribute(property.name) != nil
-                addUnknown(property, mapping, entity, "relationship", isOther: isAttribute ? "attribute" : nil)
+                addUnknown(
+                    property, mapping: mapping, entity: entity, kind: "relationship",
+                    isOther: isAttribute ? "attribute" : nil)
                 continue
             }
             guard let expression = property.valueExpression else { continue }
@@ -184,7 +207,7 @@ struct MappingValidator {
     }
 
     /// Whether the entity has a transient relationship of a name, which no store keeps.
-    private func declares(_ name: String, _ entity: Entity) -> Bool {
+    private func declares(_ name: String, entity: Entity) -> Bool {
         var current: Entity? = entity
         while let entity = current {
             if entity.declaration.relationships.contains(where: { $0.name == name }) { return true }
@@ -194,16 +217,19 @@ struct MappingValidator {
     }
 
     private mutating func addUnknown(
-        _ property: PropertyMapping, _ mapping: EntityMapping, _ entity: Entity, _ kind: String, isOther other: String?
+        _ property: PropertyMapping, mapping: EntityMapping, entity: Entity, kind: String, isOther other: String?
     ) {
         if let other {
-            add(mapping, property.name, "'\(entity.name).\(property.name)' is of the \(other)s; map it among those.")
+            add(
+                mapping, property: property.name,
+                message: "'\(entity.name).\(property.name)' is of the \(other)s; map it among those.")
             return
         }
         let names = kind == "attribute" ? entity.attributes.map(\.name) : entity.relationships.map(\.name.name)
         add(
-            mapping, property.name,
-            "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(hint(property.name, among: names))"
+            mapping, property: property.name,
+            message:
+                "Destination entity '\(entity.name)' has no \(kind) '\(property.name)'\(hint(property.name, among: names))"
         )
     }
 }

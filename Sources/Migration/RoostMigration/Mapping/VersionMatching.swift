@@ -42,7 +42,7 @@ struct VersionMatching<Element> {
     ///   - old: The elements of the source, whose names are unique.
     ///   - new: The elements of the destination, whose names are unique.
     ///   - traits: What the matching asks about them.
-    init(from old: [Element], to new: [Element], _ traits: Traits) {
+    init(from old: [Element], to new: [Element], traits: Traits) {
         (self.old, self.new, self.traits) = (old, new, traits)
         origins = Array(repeating: nil, count: new.count)
         let byName = Dictionary(old.indices.map { (traits.name(old[$0]), $0) }, uniquingKeysWith: { first, _ in first })
@@ -52,11 +52,11 @@ struct VersionMatching<Element> {
             if let namesake = namesakes[index], traits.isSame(old[namesake], new[index]) { take(namesake, for: index) }
         }
         for index in new.indices where origins[index] == nil && isRenamed(new[index]) {
-            guard let origin = origin(of: index, byIdentifier) else { continue }
+            guard let origin = origin(of: index, byIdentifier: byIdentifier) else { continue }
             take(origin, for: index)
         }
         for index in new.indices where origins[index] == nil && !isRenamed(new[index]) {
-            guard let origin = origin(of: index, byIdentifier) else { continue }
+            guard let origin = origin(of: index, byIdentifier: byIdentifier) else { continue }
             let isFree = !taken.contains(origin) || (traits.canShare && traits.canTake(old[origin], new[index]))
             if isFree { take(origin, for: index) }
         }
@@ -84,7 +84,7 @@ struct VersionMatching<Element> {
     ///
     /// Of several, prefers the element with the same name, then the element whose name is the
     /// identifier.
-    private mutating func origin(of index: Int, _ byIdentifier: [String: [Int]]) -> Int? {
+    private mutating func origin(of index: Int, byIdentifier: [String: [Int]]) -> Int? {
         let identifier = identifier(new[index])
         let candidates = byIdentifier[identifier] ?? []
         if candidates.count <= 1 { return candidates.first }

@@ -30,8 +30,8 @@ extension MappingPlan {
     /// `origin` is the relationship of the source that has the pairs; `saying` are the makers whose
     /// mappings keep them.
     mutating func backReference(
-        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, from origin: ManagedObjectModel.Relationship,
-        _ saying: [Maker]
+        _ maker: Maker, relationship: ManagedObjectModel.Relationship, from origin: ManagedObjectModel.Relationship,
+        saying: [Maker]
     ) -> BackReferencePlan? {
         // A place in an ordered inverse is known only where each pair is made.
         guard origin.storage == .field, !relationship.isReflexive, !relationship.inverseIsOrdered,
@@ -48,7 +48,7 @@ extension MappingPlan {
     /// Returns the errors of a migration in which two objects refer to an object that has room for
     /// one of them, or no object refers to an object that must have one.
     func refusalsOfBackReferences(
-        _ snapshot: any StoreSnapshot, _ options: ConversionOptions
+        _ snapshot: any StoreSnapshot, options: ConversionOptions
     ) throws(StoreError) -> [StoreError] {
         guard !backPairs.isEmpty else { return [] }
         let graph = asksForObjects ? snapshot.objectGraph() : nil
@@ -56,7 +56,7 @@ extension MappingPlan {
             (entity, body) throws(StoreError) in
             let cursor = try snapshot.records(of: entity.name, after: nil)
             var batch = RecordBatch(model: snapshot.model)
-            while try cursor.next(into: &batch, options) { try body(batch) }
+            while try cursor.next(into: &batch, options: options) { try body(batch) }
         }
         var refusals: [StoreError] = []
         for maker in makers where !maker.backReferences.isEmpty {
@@ -65,16 +65,16 @@ extension MappingPlan {
             var batch = RecordBatch(model: snapshot.model)
             // One of each is enough to say what is wrong.
             var open = maker.backReferences
-            while !open.isEmpty, try cursor.next(into: &batch, options) {
+            while !open.isEmpty, try cursor.next(into: &batch, options: options) {
                 try batch.forEachRecord { (record) throws(StoreError) in
                     for reference in open {
                         do throws(StoreError) {
                             let id = ObjectID(maker.destination.name, key: record.key)
-                            guard try pairs.object(leadingTo: record, becoming: id, reference) == nil,
+                            guard try pairs.object(leadingTo: record, becoming: id, reference: reference) == nil,
                                 reference.isRequired
                             else { continue }
                             throw StoreError.missingValue(
-                                maker.destination.name, reference.to.name, object: record.id)
+                                maker.destination.name, property: reference.to.name, object: record.id)
                         } catch {
                             guard error.code == .migrationFailed else { throw error }
                             refusals.append(error)
@@ -125,7 +125,7 @@ final class BackReferences {
             var matchers = [RecordMatcher?](repeating: nil, count: plan.source.entities.count)
             for maker in pairs.makers.map({ plan.makers[$0] }) where allowed.includes(maker.destination.number) {
                 targets[maker.source.number] = maker.destination.number
-                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan, over: graph)
+                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan: plan, over: graph)
             }
             let fields = plan.source.entities.map { $0.layout.field(origin.name.name) }
             try forEachBatch(plan.source.entities[origin.source]) { (batch) throws(StoreError) in
@@ -147,7 +147,7 @@ final class BackReferences {
     /// The object of the source becomes `id`. Throws `migrationFailed`, naming the objects, if two
     /// refer to it.
     func object(
-        leadingTo record: RecordReader, becoming id: ObjectID, _ reference: BackReferencePlan
+        leadingTo record: RecordReader, becoming id: ObjectID, reference: BackReferencePlan
     ) throws(StoreError) -> AssociationTable.Object? {
         found.removeAll(keepingCapacity: true)
         try table.appendDestinations(
@@ -158,15 +158,15 @@ final class BackReferences {
         let ids = found.map { ObjectID(plan.destination.entities[$0.entity].name, key: $0.key) }.sorted {
             $0.key < $1.key
         }
-        throw .noRoom(inverse, relationship.name, from: ids[1], to: id, "\(ids[0]) does")
+        throw .noRoom(inverse, inverse: relationship.name, from: ids[1], to: id, other: "\(ids[0]) does")
     }
 }
 
 extension StoreError {
     /// An object would refer to one whose to-one `inverse` has a value already; `other` says which.
     static func noRoom(
-        _ relationship: RelationshipName, _ inverse: RelationshipName, from object: ObjectID,
-        to destination: ObjectID, _ other: String
+        _ relationship: RelationshipName, inverse: RelationshipName, from object: ObjectID,
+        to destination: ObjectID, other: String
     ) -> StoreError {
         StoreError(
             .migrationFailed,

@@ -16,7 +16,7 @@ struct DocumentLimit {
     ///
     /// - Throws: What the type finds wrong with its options.
     init?(
-        _ type: any PersistentStoreType, _ location: StoreLocation, _ options: [String: String], sourceByteCount: Int
+        _ type: any PersistentStoreType, location: StoreLocation, options: [String: String], sourceByteCount: Int
     ) throws(StoreError) {
         guard let type = type as? any DocumentStoreType else { return nil }
         byteCount = try type.maximumDocumentByteCount(options)
@@ -62,7 +62,7 @@ struct DocumentLimit {
             }
         }
         do throws(StoreError) {
-            try count(content, channel)
+            try count(content, channel: channel)
         } catch {
             channel.stop()
             _ = reader.join()
@@ -72,7 +72,7 @@ struct DocumentLimit {
     }
 
     /// Counts what arrives, until everything did or the reader stopped.
-    private func count(_ content: any ContentSource, _ channel: BatchChannel) throws(StoreError) {
+    private func count(_ content: any ContentSource, channel: BatchChannel) throws(StoreError) {
         var byteCount = content.model.document().count
         byteCount += try MetadataDocument.encode(content.identity().userMetadata).count
         let writer = RecordTextWriter(model: content.model)

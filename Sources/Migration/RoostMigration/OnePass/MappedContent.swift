@@ -31,10 +31,10 @@ final class MappedContent: ContentSource {
     /// - Parameters:
     ///   - store: The source.
     ///   - plan: A plan without obstacles.
-    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     ///   - options: How the source is read.
     init(
-        _ store: any PersistentStore, _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], options: ConversionOptions
+        _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs], options: ConversionOptions
     ) {
         self.store = store
         self.plan = plan
@@ -55,11 +55,11 @@ final class MappedContent: ContentSource {
     /// Streams everything, and checks the numbers of objects in relationships that the mapping may
     /// have changed.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let directories = store.spillDirectories
         spillDirectories.withLock { $0 = directories }
-        var copied = try filler.copy(self, to: store, memory)
+        var copied = try filler.copy(self, to: store, memory: memory)
         copied.warnings += try EmptyRelationships(plan.mapping, from: plan.source, to: plan.destination)
             .warnings(store)
         guard !plan.countedRelationships.isEmpty else { return copied }
@@ -80,7 +80,8 @@ final class MappedContent: ContentSource {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         var reading = MappedReading(
-            snapshot, store, plan, pairs, options, spillDirectories: spillDirectories.withLock { $0 })
+            snapshot, store: store, plan: plan, pairs: pairs, options: options,
+            spillDirectories: spillDirectories.withLock { $0 })
         guard let copied = try reading.run(into: channel) else { return nil }
         let outcome = Outcome(counts: reading.counts, recorded: reading.recorded, losses: reading.losses)
         result.withLock { $0 = outcome }
@@ -106,8 +107,8 @@ private struct MappedReading {
     private var found: FoundContent
 
     init(
-        _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ plan: MappingPlan,
-        _ pairs: [Int: OneSidedPairs], _ options: ConversionOptions, spillDirectories: [String]
+        _ snapshot: any StoreSnapshot, store: any PersistentStore, plan: MappingPlan,
+        pairs: [Int: OneSidedPairs], options: ConversionOptions, spillDirectories: [String]
     ) {
         self.snapshot = snapshot
         self.store = store
@@ -141,13 +142,15 @@ private struct MappedReading {
         }
         for (maker, transform) in zip(plan.makers, transforms) {
             counts[maker.mapping] = (transform.readCount, transform.madeCount)
-            losses += MigrationReport.losses(maker.source.name, transform.lostIDs)
+            losses += MigrationReport.losses(maker.source.name, lostIDs: transform.lostIDs)
         }
         // Dropped content is counted too: it may be dropped because of a damaged value.
-        if recorded != nil, !store.takesChanges { try found.countRest(of: snapshot, options, noting: &skipped) }
+        if recorded != nil, !store.takesChanges {
+            try found.countRest(of: snapshot, options: options, noting: &skipped)
+        }
         copied.skipped = skipped.ids
         if skipped.isEmpty {
-            try found.requireRecorded(recorded, store)
+            try found.requireRecorded(recorded, store: store)
         } else {
             copied.warnings = found.warnings(against: recorded, skipped: skipped.ids)
         }
@@ -207,7 +210,7 @@ private struct MappedReading {
     ) throws(StoreError) -> Bool {
         let cursor = try snapshot.records(of: entity.name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
-        while try cursor.next(into: &batch, options, noting: &skipped) {
+        while try cursor.next(into: &batch, options: options, noting: &skipped) {
             guard try body(&self, batch) else { return false }
         }
         return true
@@ -225,7 +228,7 @@ private struct MappedReading {
             var isTaken = [Bool](repeating: false, count: plan.source.entities.count)
             for maker in makers {
                 isTaken[maker.source.number] = true
-                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan, over: graph)
+                matchers[maker.source.number] = try RecordTransform.matcher(maker, plan: plan, over: graph)
             }
             var keys = KeySet()
             for entity in roots(of: makers) {
@@ -266,13 +269,13 @@ private struct MappedReading {
     // MARK: Links
 
     private mutating func sendLinks(_ link: LinkPlan, into channel: BatchChannel) throws(StoreError) -> Bool {
-        let mapper = LinkMapper(link, plan.source, keySets)
+        let mapper = LinkMapper(link, source: plan.source, keySets: keySets)
         switch link.relation.storage {
         case .links(let number):
             let owner = plan.source.relationships[number]
             let cursor = try snapshot.links(of: owner.name, after: nil)
             var links = LinkBatch(relationship: number)
-            var leadingBack = LinksBySource(snapshot, owner)
+            var leadingBack = LinksBySource(snapshot, relationship: owner)
             let isCounted = found.begins(linksOf: number)
             while try cursor.next(into: &links) {
                 try options.cancellation?.check()
@@ -298,7 +301,7 @@ private struct MappedReading {
                 }
                 return Link(record.key, key, inverseOrder: field.order.map { record.integer($0) } ?? 0)
             }
-            guard try sendPairsOfOtherEnd(relationship, mapper, link, into: channel) else { return false }
+            guard try sendPairsOfOtherEnd(relationship, mapper: mapper, link: link, into: channel) else { return false }
             return try forEachBatch(of: plan.source.entities[relationship.source]) {
                 (this, records) throws(StoreError) in
                 var batch = channel.spareLinks(link.relationship.number)
@@ -319,7 +322,7 @@ private struct MappedReading {
 
     /// Sends the links of pairs that only the other end of a one-to-one relationship has.
     private mutating func sendPairsOfOtherEnd(
-        _ relationship: ManagedObjectModel.Relationship, _ mapper: LinkMapper, _ link: LinkPlan,
+        _ relationship: ManagedObjectModel.Relationship, mapper: LinkMapper, link: LinkPlan,
         into channel: BatchChannel
     ) throws(StoreError) -> Bool {
         guard let found = pairs[relationship.number] else { return true }
@@ -345,7 +348,7 @@ private struct MappedReading {
         let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, key: $0) })
         var batch = RecordBatch(model: snapshot.model)
         var pairs: [Int64: Link] = [:]
-        while try cursor.next(into: &batch, options, noting: &skipped) {
+        while try cursor.next(into: &batch, options: options, noting: &skipped) {
             batch.forEachRecord { record in
                 if let pair = stored(record) { pairs[record.key] = pair }
             }
@@ -380,7 +383,7 @@ private struct LinkMapper {
     private let isMerged: Bool
     private let isOrdered: Bool
 
-    init(_ plan: LinkPlan, _ source: ManagedObjectModel, _ keySets: [KeySet]) {
+    init(_ plan: LinkPlan, source: ManagedObjectModel, keySets: [KeySet]) {
         self.plan = plan
         func set(_ taken: MappingPlan.Taken) -> KeySet? {
             guard case .keys(let number) = taken else { return nil }
@@ -449,7 +452,7 @@ private struct LinksBySource {
     private var known: [Int64: [Int64: Link]] = [:]
     private var count = 0
 
-    init(_ snapshot: any StoreSnapshot, _ relationship: ManagedObjectModel.Relationship) {
+    init(_ snapshot: any StoreSnapshot, relationship: ManagedObjectModel.Relationship) {
         self.snapshot = snapshot
         self.relationship = relationship
         entity = snapshot.model.entities[relationship.source].name

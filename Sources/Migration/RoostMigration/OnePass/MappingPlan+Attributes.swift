@@ -20,10 +20,10 @@ extension MappingPlan {
                 if let field = maker.source.layout.field(attribute.name) { statements[attribute.name] = .field(field) }
             }
         }
-        var resolution = AttributeResolution(maker, mapping, statements, destination)
+        var resolution = AttributeResolution(maker, mapping: mapping, statements: statements, destination: destination)
         for attribute in maker.destination.attributes where attribute.isStored {
             try resolution.resolve(
-                attribute, at: attribute.name, in: nil, statements[attribute.name] ?? .standard)
+                attribute, at: attribute.name, in: nil, statement: statements[attribute.name] ?? .standard)
         }
         // A value that a policy or the migration gives is not missing yet.
         resolution.leave { name in asked.contains { $0 == name || $0.hasPrefix(name + ".") } }
@@ -56,8 +56,8 @@ private struct AttributeResolution {
     var missing: [String] = []
 
     init(
-        _ maker: MappingPlan.Maker, _ mapping: EntityMapping, _ statements: [String: AttributeStatement],
-        _ destination: ManagedObjectModel
+        _ maker: MappingPlan.Maker, mapping: EntityMapping, statements: [String: AttributeStatement],
+        destination: ManagedObjectModel
     ) {
         self.maker = maker
         self.mapping = mapping
@@ -77,24 +77,28 @@ private struct AttributeResolution {
     }
 
     mutating func resolve(
-        _ attribute: AttributeDescription, at path: String, in outer: Composite?, _ statement: AttributeStatement
+        _ attribute: AttributeDescription, at path: String, in outer: Composite?, statement: AttributeStatement
     ) throws(StoreError) {
         let to = try maker.destination.layout.requireField(path)
-        if attribute.type == .composite { return try resolveComposite(attribute, to, in: outer, statement) }
+        if attribute.type == .composite {
+            return try resolveComposite(attribute, to: to, in: outer, statement: statement)
+        }
         // A derived attribute is kept up to date elsewhere, so it may be null here.
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
         let fallback: Value? = isMandatory && !attribute.defaultValue.isNull ? .some(attribute.defaultValue) : .none
         switch statement {
-        case .standard: try setConstant(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
+        case .standard: try setConstant(attribute.defaultValue, to: to, in: outer, isMandatory: isMandatory)
         case .constant(let value):
-            try setConstant(value.isNull ? fallback ?? .null : value, to, in: outer, isMandatory: isMandatory)
+            try setConstant(value.isNull ? fallback ?? .null : value, to: to, in: outer, isMandatory: isMandatory)
         case .field(let from):
-            guard from.kind != .composite else { throw misfit(path, "a composite cannot become a single value") }
+            guard from.kind != .composite else {
+                throw misfit(path, reason: "a composite cannot become a single value")
+            }
             let wasMandatory = isMandatorySource(from, in: outer?.from)
-            let mayHide = (outer?.mayHide ?? false) && !Self.isInside(from, outer?.from)
+            let mayHide = (outer?.mayHide ?? false) && !Self.isInside(from, composite: outer?.from)
             fields.append(
                 FieldPlan(
-                    to: to, source: source(from, to, isMoved: !mayHide), marker: outer?.field,
+                    to: to, source: source(from, to: to, isMoved: !mayHide), marker: outer?.field,
                     fallback: wasMandatory ? .none : fallback,
                     isRequired: isMandatory && fallback == nil && (!wasMandatory || from.kind == .objectID)))
         case .expression(let expression):
@@ -112,7 +116,7 @@ private struct AttributeResolution {
     }
 
     private func source(
-        _ from: RecordLayout.Field, _ to: RecordLayout.Field, isMoved: Bool
+        _ from: RecordLayout.Field, to: RecordLayout.Field, isMoved: Bool
     ) -> FieldPlan.Source {
         if from.kind != to.kind { return .convert(from) }
         if from.kind == .objectID { return .objectID(from) }
@@ -120,11 +124,11 @@ private struct AttributeResolution {
     }
 
     private mutating func setConstant(
-        _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
+        _ value: Value, to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
         guard !value.isNull else { return leaveEmpty(to, in: outer, isMandatory: isMandatory) }
         guard let stored = value.converted(to: to.kind) else {
-            throw misfit(to.name, "type \(to.kind) cannot hold \(value.kindDescription)")
+            throw misfit(to.name, reason: "type \(to.kind) cannot hold \(value.kindDescription)")
         }
         fields.append(FieldPlan(to: to, source: .constant(stored), marker: outer?.field))
     }
@@ -143,14 +147,16 @@ private struct AttributeResolution {
     // MARK: Composites
 
     private mutating func resolveComposite(
-        _ attribute: AttributeDescription, _ to: RecordLayout.Field, in outer: Composite?,
-        _ statement: AttributeStatement
+        _ attribute: AttributeDescription, to: RecordLayout.Field, in outer: Composite?,
+        statement: AttributeStatement
     ) throws(StoreError) {
         let isMandatory = !attribute.isOptional && attribute.derivationExpression == nil
         let this: Composite
         switch statement {
         case .field(let field):
-            guard field.kind == .composite else { throw misfit(to.name, "a single value cannot become a composite") }
+            guard field.kind == .composite else {
+                throw misfit(to.name, reason: "a single value cannot become a composite")
+            }
             this = Composite(field: to, from: field, mayHide: true)
             let wasMandatory = isMandatorySource(field, in: outer?.from)
             fields.append(
@@ -164,24 +170,24 @@ private struct AttributeResolution {
                 FieldPlan(
                     to: to, source: isAlwaysThere ? .presence([.constant(.bool(true))]) : .presence(values(of: to)),
                     marker: outer?.field, isRequired: isMandatory))
-        case .standard: return try setComposite(attribute.defaultValue, to, in: outer, isMandatory: isMandatory)
+        case .standard: return try setComposite(attribute.defaultValue, to: to, in: outer, isMandatory: isMandatory)
         case .constant(let value):
             let value = value.isNull && isMandatory ? attribute.defaultValue : value
-            return try setComposite(value, to, in: outer, isMandatory: isMandatory)
+            return try setComposite(value, to: to, in: outer, isMandatory: isMandatory)
         case .expression:
-            throw misfit(to.name, "a composite is no value that an expression has; its elements have some")
+            throw misfit(to.name, reason: "a composite is no value that an expression has; its elements have some")
         }
         for element in attribute.elements where element.type != .undefined {
             let path = "\(to.name).\(element.name)"
             let same = this.from.flatMap { maker.source.layout.field("\($0.name).\(element.name)") }
             let statement = statements[path] ?? same.map { .field($0) } ?? .standard
-            try resolve(element, at: path, in: this, statement)
+            try resolve(element, at: path, in: this, statement: statement)
         }
     }
 
     /// Sets a composite as a whole to a value; elements that it does not name get their defaults.
     private mutating func setComposite(
-        _ value: Value, _ to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
+        _ value: Value, to: RecordLayout.Field, in outer: Composite?, isMandatory: Bool
     ) throws(StoreError) {
         guard !value.isNull else { return leaveEmpty(to, in: outer, isMandatory: isMandatory) }
         var values: [Int: Value] = [:]
@@ -245,11 +251,11 @@ private struct AttributeResolution {
     }
 
     /// Whether a field is an element of a composite, at any depth.
-    private static func isInside(_ field: RecordLayout.Field, _ composite: RecordLayout.Field?) -> Bool {
+    private static func isInside(_ field: RecordLayout.Field, composite: RecordLayout.Field?) -> Bool {
         composite.map { field.name.hasPrefix($0.name + ".") } ?? false
     }
 
-    private func misfit(_ property: String, _ reason: String) -> StoreError {
+    private func misfit(_ property: String, reason: String) -> StoreError {
         StoreError(
             .invalidValue,
             "Mapping '\(mapping.name)' cannot set '\(maker.destination.name).\(property)': \(reason); give it another expression."

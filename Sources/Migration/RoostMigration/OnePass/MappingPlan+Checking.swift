@@ -8,52 +8,62 @@ extension MappingPlan {
     /// - Parameters:
     ///   - snapshot: The source.
     ///   - options: How the source is read.
-    ///   - pairs: What ``oneSidedPairs(_:_:directories:)`` found in it.
+    ///   - pairs: What ``oneSidedPairs(_:options:directories:)`` found in it.
     ///   - countsNulls: Whether nulls are counted in what becomes mandatory, which may read every
     ///     object.
     /// - Returns: The errors that it would fail with.
     /// - Throws: What reading the snapshot throws.
     func refusals(
-        _ snapshot: any StoreSnapshot, _ options: ConversionOptions, _ pairs: [Int: OneSidedPairs], countsNulls: Bool
+        _ snapshot: any StoreSnapshot, options: ConversionOptions, pairs: [Int: OneSidedPairs], countsNulls: Bool
     ) throws(StoreError) -> [StoreError] {
         var refusals: [StoreError] = []
         for maker in makers {
-            if maker.destination.isAbstract, let first = try first(maker, where: maker.filter, snapshot, options) {
+            if maker.destination.isAbstract,
+                let first = try first(maker, where: maker.filter, snapshot: snapshot, options: options)
+            {
                 refusals.append(.abstract(maker.destination.name, object: first))
             }
-            if !maker.missing.isEmpty, let first = try first(maker, where: maker.filter, snapshot, options) {
-                refusals += maker.missing.map { .missingValue(maker.destination.name, $0, object: first) }
+            if !maker.missing.isEmpty,
+                let first = try first(maker, where: maker.filter, snapshot: snapshot, options: options)
+            {
+                refusals += maker.missing.map { .missingValue(maker.destination.name, property: $0, object: first) }
             }
             guard countsNulls else { continue }
             for field in maker.fields where field.isRequired {
-                guard let isNull = maker.isNull(field), let first = try first(maker, isNull, snapshot, options) else {
+                guard let isNull = maker.isNull(field),
+                    let first = try first(maker, predicate: isNull, snapshot: snapshot, options: options)
+                else {
                     continue
                 }
-                refusals.append(.missingValue(maker.destination.name, field.to.name, object: first))
+                refusals.append(.missingValue(maker.destination.name, property: field.to.name, object: first))
             }
             for field in maker.fields {
-                if let first = try firstInexact(field, of: maker, snapshot, options) {
-                    refusals.append(.inexactNumber(maker.destination.name, field.to, object: first))
+                if let first = try firstInexact(field, of: maker, snapshot: snapshot, options: options) {
+                    refusals.append(.inexactNumber(maker.destination.name, field: field.to, object: first))
                 }
             }
             for reference in maker.references {
                 if reference.isNewlyRequired,
                     let first = try firstEmpty(
-                        reference, of: maker, reference.oneToOne.flatMap { pairs[$0] }, snapshot, options)
+                        reference, of: maker, pairs: reference.oneToOne.flatMap { pairs[$0] }, snapshot: snapshot,
+                        options: options)
                 {
-                    refusals.append(.missingValue(maker.destination.name, reference.to.name, object: first))
-                } else if reference.isRequired, let first = try firstLost(reference, of: maker, snapshot, options) {
-                    refusals.append(.lostDestination(maker.destination.name, reference.to.name, object: first))
+                    refusals.append(.missingValue(maker.destination.name, property: reference.to.name, object: first))
+                } else if reference.isRequired,
+                    let first = try firstLost(reference, of: maker, snapshot: snapshot, options: options)
+                {
+                    refusals.append(
+                        .lostDestination(maker.destination.name, property: reference.to.name, object: first))
                 }
             }
         }
-        return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot, options)) : refusals
+        return countsNulls ? refusals + (try refusalsOfBackReferences(snapshot, options: options)) : refusals
     }
 
     /// Returns the first object whose whole number a floating-point field cannot hold, or nil.
     private func firstInexact(
-        _ field: FieldPlan, of maker: Maker, _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions
+        _ field: FieldPlan, of maker: Maker, snapshot: any StoreSnapshot,
+        options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         guard case .convert(let from) = field.source, from.kind == .integer64 || from.kind == .integer32,
             field.to.kind == .float || field.to.kind == .double && from.kind == .integer64,
@@ -69,7 +79,7 @@ extension MappingPlan {
             ).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
-        while found == nil, try cursor.next(into: &batch, options) {
+        while found == nil, try cursor.next(into: &batch, options: options) {
             batch.forEachRecord { record in
                 guard found == nil, !record.isNull(from) else { return }
                 let number = record.integer(from)
@@ -82,28 +92,28 @@ extension MappingPlan {
 
     /// Returns the first object that a maker takes and that meets another predicate too, or nil.
     private func first(
-        _ maker: Maker, _ predicate: FetchRequest.Predicate, _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions
+        _ maker: Maker, predicate: FetchRequest.Predicate, snapshot: any StoreSnapshot,
+        options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
-        try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot, options)
+        try first(maker, where: maker.filter.map { $0 && predicate } ?? predicate, snapshot: snapshot, options: options)
     }
 
     /// Returns the first object of a maker whose reference is null and that has no pair at the
     /// other end, or nil.
     private func firstEmpty(
-        _ reference: ReferencePlan, of maker: Maker, _ pairs: OneSidedPairs?, _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions
+        _ reference: ReferencePlan, of maker: Maker, pairs: OneSidedPairs?, snapshot: any StoreSnapshot,
+        options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         let isEmpty = FetchRequest.Predicate.isNull(reference.from.name)
-        guard let pairs else { return try first(maker, isEmpty, snapshot, options) }
+        guard let pairs else { return try first(maker, predicate: isEmpty, snapshot: snapshot, options: options) }
         let cursor = try snapshot.fetch(
             FetchRequest(
                 maker.source.name, where: maker.filter.map { $0 && isEmpty } ?? isEmpty
             ).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
-        while try cursor.next(into: &batch, options) {
+        while try cursor.next(into: &batch, options: options) {
             for index in 0..<batch.count
-            where try pairs.partner(batch.entityNumber(at: index), batch.key(at: index)) == nil {
+            where try pairs.partner(batch.entityNumber(at: index), key: batch.key(at: index)) == nil {
                 return batch.id(at: index)
             }
         }
@@ -113,8 +123,8 @@ extension MappingPlan {
     /// Returns the first object of a maker that refers to an entity whose objects become none that
     /// fits, or nil.
     private func firstLost(
-        _ reference: ReferencePlan, of maker: Maker, _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions
+        _ reference: ReferencePlan, of maker: Maker, snapshot: any StoreSnapshot,
+        options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         guard let target = reference.from.destination else { return nil }
         var hasStrays = false
@@ -128,7 +138,7 @@ extension MappingPlan {
             FetchRequest(maker.source.name, where: maker.filter).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
         var found: ObjectID?
-        while found == nil, try cursor.next(into: &batch, options) {
+        while found == nil, try cursor.next(into: &batch, options: options) {
             batch.forEachRecord { record in
                 guard found == nil, let (entity, _) = record.reference(reference.from),
                     !reference.targets.indices.contains(entity) || reference.targets[entity] < 0
@@ -141,15 +151,15 @@ extension MappingPlan {
 
     /// Returns the first object that a maker takes and that meets a predicate, or nil.
     private func first(
-        _ maker: Maker, where predicate: FetchRequest.Predicate?, _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions
+        _ maker: Maker, where predicate: FetchRequest.Predicate?, snapshot: any StoreSnapshot,
+        options: ConversionOptions
     ) throws(StoreError) -> ObjectID? {
         let request = FetchRequest(maker.source.name, where: predicate, limit: 1).with {
             $0.includesSubentities = false
         }
         let cursor = try snapshot.fetch(request)
         var batch = RecordBatch(model: snapshot.model)
-        return try cursor.next(into: &batch, options) ? batch.id(at: 0) : nil
+        return try cursor.next(into: &batch, options: options) ? batch.id(at: 0) : nil
     }
 
     /// Returns what happens to the properties of an entity mapping's objects, one sentence each,
@@ -236,7 +246,7 @@ extension MappingPlan.Maker {
 
 extension StoreError {
     /// An object has a whole number that its new type cannot hold exactly.
-    static func inexactNumber(_ entity: EntityName, _ field: RecordLayout.Field, object: ObjectID) -> StoreError {
+    static func inexactNumber(_ entity: EntityName, field: RecordLayout.Field, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
             "'\(entity).\(field.name)' of \(object) has type \(field.kind) in the new model, which cannot hold its number exactly; give the mapping an expression for it, or change the object."

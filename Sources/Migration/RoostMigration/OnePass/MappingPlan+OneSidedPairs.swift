@@ -10,7 +10,7 @@ extension MappingPlan {
         Set(
             links.compactMap { link in
                 guard case .field(let number) = link.relation.storage else { return nil }
-                return OneSidedPairs.areKept(by: source.relationships[number], source) ? number : nil
+                return OneSidedPairs.areKept(by: source.relationships[number], model: source) ? number : nil
             })
     }
 
@@ -21,12 +21,12 @@ extension MappingPlan {
     ///
     /// - Throws: What reading the source throws.
     func oneSidedPairs(
-        _ snapshot: any StoreSnapshot, _ options: ConversionOptions, directories: [String]
+        _ snapshot: any StoreSnapshot, options: ConversionOptions, directories: [String]
     ) throws(StoreError) -> [Int: OneSidedPairs] {
         var pairs: [Int: OneSidedPairs] = [:]
         for number in singleEnds.union(linkedEnds).sorted() {
             pairs[number] = try OneSidedPairs.found(
-                source.relationships[number], snapshot, options, directories: directories)
+                source.relationships[number], snapshot: snapshot, options: options, directories: directories)
         }
         return pairs
     }

@@ -6,7 +6,7 @@ extension MappingPlan {
     /// Returns what a maker's mapping says of a relationship of its destination; nil, with an
     /// obstacle, if one pass cannot follow it.
     private mutating func statement(
-        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
+        _ maker: Maker, relationship: ManagedObjectModel.Relationship
     ) -> RelationshipStatement? {
         let name = relationship.name.name
         let mapping = entityMapping(of: maker)
@@ -22,12 +22,12 @@ extension MappingPlan {
     /// Returns the source relationship that a maker's mapping takes for one of the destination, or
     /// nil.
     private mutating func origin(
-        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship
+        _ maker: Maker, relationship: ManagedObjectModel.Relationship
     ) -> ManagedObjectModel.Relationship? {
-        guard case .related(let origin, let name)? = statement(maker, relationship) else { return nil }
+        guard case .related(let origin, let name)? = statement(maker, relationship: relationship) else { return nil }
         guard let name else { return origin }
         // An entity mapping that is named and the only one that fits says no more than the relationship does.
-        let fitting = fitting(origin.destination, relationship.destination)
+        let fitting = fitting(origin.destination, to: relationship.destination)
         if fitting.contains(where: { entityMapping(of: $0).name != name }) {
             addObstacle(
                 "mapping '\(entityMapping(of: maker).name)' sets '\(relationship.name.name)' to what the mapping '\(name)' made, and others make objects that fit too"
@@ -38,7 +38,7 @@ extension MappingPlan {
 
     /// Returns the makers that take objects of a source entity, or of subentities, and make objects
     /// of a destination entity.
-    private func fitting(_ source: Int, _ destination: Int) -> [Maker] {
+    private func fitting(_ source: Int, to destination: Int) -> [Maker] {
         let (from, to) = (self.source.entities[source], self.destination.entities[destination])
         return makers.filter { from.includes($0.source.number) && to.includes($0.destination.number) }
     }
@@ -51,7 +51,7 @@ extension MappingPlan {
         let entity = destination.entities[relationship.source]
         var origins: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         for maker in makers where entity.includes(maker.destination.number) {
-            origins.append((maker, origin(maker, relationship)))
+            origins.append((maker, origin(maker, relationship: relationship)))
         }
         return origins
     }
@@ -68,7 +68,9 @@ extension MappingPlan {
         var backReferences: [BackReferencePlan] = []
         let maker = makers[number]
         for relationship in maker.destination.relationships where relationship.storage == .field {
-            if let reference = reference(maker, relationship, &backReferences) { references.append(reference) }
+            if let reference = reference(maker, relationship: relationship, backReferences: &backReferences) {
+                references.append(reference)
+            }
         }
         update(number) { maker in
             maker.references = references
@@ -81,10 +83,10 @@ extension MappingPlan {
     ///
     /// A plan that takes the field of another object is added to `backReferences`.
     private mutating func reference(
-        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ backReferences: inout [BackReferencePlan]
+        _ maker: Maker, relationship: ManagedObjectModel.Relationship, backReferences: inout [BackReferencePlan]
     ) -> ReferencePlan? {
         let inverse = relationship.inverse.map { destination.relationships[$0] }
-        let own = origin(maker, relationship)
+        let own = origin(maker, relationship: relationship)
         if relationship.isReflexive, Set(origins(of: relationship).map { $0.origin?.number }).count > 1 {
             // Both ends of a pair must have it, or neither.
             addObstacle(sayDifferently(relationship))
@@ -98,7 +100,7 @@ extension MappingPlan {
         var others: [(maker: Maker, origin: ManagedObjectModel.Relationship?)] = []
         if let inverse, inverse.number != relationship.number { others = origins(of: inverse) }
         let saying = others.filter { $0.origin != nil }
-        let relations = Set(saying.compactMap { $0.origin.map { SourceRelation($0, source).flipped(source) } })
+        let relations = Set(saying.compactMap { $0.origin.map { SourceRelation($0, model: source).flipped(source) } })
         let from: ManagedObjectModel.Relationship
         var targets: [Maker]
         if let own {
@@ -106,12 +108,12 @@ extension MappingPlan {
                 addObstacle("'\(maker.destination.name).\(relationship.name.name)' has one object, and comes from many")
                 return nil
             }
-            guard relations.isSubset(of: [SourceRelation(own, source)]) else {
+            guard relations.isSubset(of: [SourceRelation(own, model: source)]) else {
                 addObstacle(sayDifferently(relationship))
                 return nil
             }
             from = own
-            targets = fitting(own.destination, relationship.destination)
+            targets = fitting(own.destination, to: relationship.destination)
         } else {
             // What the inverse says holds for this side too.
             guard let relation = relations.first else { return nil }
@@ -121,7 +123,7 @@ extension MappingPlan {
             }
             guard
                 let field = maker.source.relationships.first(where: {
-                    $0.storage == .field && SourceRelation($0, source) == relation
+                    $0.storage == .field && SourceRelation($0, model: source) == relation
                 })
             else {
                 // Objects that no relationship refers to have none; the others need a search.
@@ -129,7 +131,9 @@ extension MappingPlan {
                     destination.entities[inverse.destination].includes(maker.destination.number)
                 else { return nil }
                 let origin = relation.relationship(source)
-                if let back = backReference(maker, relationship, from: origin, saying.map(\.maker)) {
+                if let back = backReference(
+                    maker, relationship: relationship, from: origin, saying: saying.map(\.maker))
+                {
                     backReferences.append(back)
                 } else {
                     addObstacle("only the inverse of '\(relationship.name)' has objects in the source")
@@ -138,13 +142,13 @@ extension MappingPlan {
             }
             from = field
             let saying = Set(saying.map(\.maker.number))
-            targets = fitting(field.destination, relationship.destination).filter { saying.contains($0.number) }
+            targets = fitting(field.destination, to: relationship.destination).filter { saying.contains($0.number) }
         }
         guard let to = maker.destination.layout.field(relationship.name.name),
             let fromField = maker.source.layout.field(from.name.name)
         else { return nil }
         return reference(
-            maker, relationship, from, fromField, to, targets,
+            maker, relationship: relationship, from: from, fromField: fromField, to: to, targets: targets,
             isRequired: own != nil && !relationship.declaration.isOptional,
             keepsBothEnds: inverse?.storage == .field && !others.isEmpty && saying.count == others.count && own != nil)
     }
@@ -154,8 +158,8 @@ extension MappingPlan {
     }
 
     private mutating func reference(
-        _ maker: Maker, _ relationship: ManagedObjectModel.Relationship, _ from: ManagedObjectModel.Relationship,
-        _ fromField: RecordLayout.Field, _ to: RecordLayout.Field, _ targets: [Maker], isRequired: Bool,
+        _ maker: Maker, relationship: ManagedObjectModel.Relationship, from: ManagedObjectModel.Relationship,
+        fromField: RecordLayout.Field, to: RecordLayout.Field, targets: [Maker], isRequired: Bool,
         keepsBothEnds: Bool
     ) -> ReferencePlan {
         var table = [Int32](repeating: -1, count: source.entities.count)
@@ -178,7 +182,7 @@ extension MappingPlan {
             orderFrom: layouts.0.field(RecordLayout.orderFieldName(of: fromField.name)), targets: table, keySets: sets,
             isMove: isMove, isRequired: isRequired,
             isNewlyRequired: isRequired && from.declaration.isOptional,
-            oneToOne: !keepsBothEnds && OneSidedPairs.areKept(by: from, source) ? from.number : nil)
+            oneToOne: !keepsBothEnds && OneSidedPairs.areKept(by: from, model: source) ? from.number : nil)
     }
 
     // MARK: Counts
@@ -194,7 +198,7 @@ extension MappingPlan {
         let isNarrower = old.contains(where: relationship.isNarrower)
         let leavesOut = old.contains { origin in
             let from = source.entities[origin.destination]
-            let fitting = fitting(origin.destination, relationship.destination)
+            let fitting = fitting(origin.destination, to: relationship.destination)
             return from.selfAndSubentities.contains { entity in
                 !source.entities[entity].isAbstract
                     && !fitting.contains { $0.source.number == entity && $0.filter == nil }
@@ -208,7 +212,7 @@ extension MappingPlan {
             guard !relationship.isReflexive else { return }
             for (maker, origin) in origins {
                 guard let origin else { continue }
-                let takers = fitting(origin.destination, relationship.destination)
+                let takers = fitting(origin.destination, to: relationship.destination)
                 countedOrigins.append(
                     CountedOrigin(
                         relationship: relationship.number, origin: origin.number, maker: maker.number, takers: takers,
@@ -236,15 +240,15 @@ extension MappingPlan {
             there = origins(of: destination.relationships[inverse])
         }
         let relations = Set(
-            here.compactMap { $0.origin.map { SourceRelation($0, source) } }
-                + there.compactMap { $0.origin.map { SourceRelation($0, source).flipped(source) } })
+            here.compactMap { $0.origin.map { SourceRelation($0, model: source) } }
+                + there.compactMap { $0.origin.map { SourceRelation($0, model: source).flipped(source) } })
         guard let relation = relations.first else { return }
         let owner = relation.relationship(source)
         guard relations.count == 1 else { return addObstacle(sayDifferently(relationship)) }
         let (from, to) =
             relation.isFlipped ? (owner.destination, owner.source) : (owner.source, owner.destination)
-        var sources = fitting(from, relationship.source)
-        var targets = fitting(to, relationship.destination)
+        var sources = fitting(from, to: relationship.source)
+        var targets = fitting(to, to: relationship.destination)
         // A pair counts where the mapping of one end says it.
         let (saying, sayingBack) = (
             Set(here.filter { $0.origin != nil }.map(\.maker.number)),

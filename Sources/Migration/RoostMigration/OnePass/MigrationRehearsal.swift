@@ -25,14 +25,14 @@ struct MigrationRehearsal {
 
     /// - Parameters:
     ///   - plan: The mapping, resolved.
-    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:_:directories:)``.
+    ///   - pairs: The plan's ``MappingPlan/oneSidedPairs(_:options:directories:)``.
     ///   - snapshot: The source.
     ///   - options: How the source is read.
     ///   - documentLimit: The size that the objects may take in a document.
     ///   - directories: Where a file may be made, the best first.
     init(
-        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot,
-        _ options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
+        _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot,
+        options: ConversionOptions, documentLimit: DocumentLimit?, directories: [String]
     ) {
         self.plan = plan
         self.pairs = pairs
@@ -101,7 +101,7 @@ struct MigrationRehearsal {
     ) throws(StoreError) {
         let cursor = try snapshot.fetch(FetchRequest(entity.name).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
-        while try cursor.next(into: &batch, options) { try body(batch) }
+        while try cursor.next(into: &batch, options: options) { try body(batch) }
     }
 
     /// The keys of the objects that some makers of one hierarchy take.
@@ -113,11 +113,11 @@ struct MigrationRehearsal {
         var isTaken = [Bool](repeating: false, count: plan.source.entities.count)
         for maker in makers {
             isTaken[maker.source.number] = true
-            matchers[maker.source.number] = try RecordTransform.matcher(maker, plan, over: graph)
+            matchers[maker.source.number] = try RecordTransform.matcher(maker, plan: plan, over: graph)
         }
         let cursor = try snapshot.records(of: plan.source.entities[root].name, after: nil)
         var batch = RecordBatch(model: snapshot.model)
-        while try cursor.next(into: &batch, options) {
+        while try cursor.next(into: &batch, options: options) {
             try batch.forEachRecord { (record) throws(StoreError) in
                 guard isTaken[record.entityNumber], try matchers[record.entityNumber]?.matches(record) ?? true else {
                     return
@@ -144,7 +144,7 @@ struct MigrationRehearsal {
                 try records.forEachRecord { (record) throws(StoreError) in
                     made.removeAll()
                     try transform.append(record, to: &made)
-                    guard let values = Self.values(of: constraint, made) else { return }
+                    guard let values = Self.values(of: constraint, batch: made) else { return }
                     try claims.append(.init(maker: maker.number, key: record.key), hash: values.hashValue)
                 }
             }
@@ -153,8 +153,8 @@ struct MigrationRehearsal {
         try claims.drain { (hash, claim) throws(StoreError) in
             try options.cancellation?.check()
             if hash != current { (current, known) = (hash, []) }
-            if !known.isEmpty, let values = try values(of: claim, constraint) {
-                for other in known where try self.values(of: other, constraint) == values {
+            if !known.isEmpty, let values = try values(of: claim, constraint: constraint) {
+                for other in known where try self.values(of: other, constraint: constraint) == values {
                     throw StoreError(
                         .constraintViolation,
                         "\(id(of: other)) and \(id(of: claim)) would share the values of the uniqueness constraint on \(constraint.attributes.joined(separator: ", ")) of '\(entity.name)'; change one of them, or merge them in a policy."
@@ -171,7 +171,7 @@ struct MigrationRehearsal {
 
     /// The values of a constraint; nil where one is null, so that nothing is compared.
     private static func values(
-        of constraint: ManagedObjectModel.UniquenessConstraint, _ batch: RecordBatch
+        of constraint: ManagedObjectModel.UniquenessConstraint, batch: RecordBatch
     ) -> [Value]? {
         guard batch.count == 1 else { return nil }
         var values: [Value]? = []
@@ -188,16 +188,16 @@ struct MigrationRehearsal {
     }
 
     private func values(
-        of claim: ClaimSorter.Claim, _ constraint: ManagedObjectModel.UniquenessConstraint
+        of claim: ClaimSorter.Claim, constraint: ManagedObjectModel.UniquenessConstraint
     ) throws(StoreError) -> [Value]? {
         let maker = plan.makers[claim.maker]
         let cursor = try snapshot.records(with: [id(of: claim)])
         var (batch, made) = (RecordBatch(model: snapshot.model), RecordBatch(model: plan.destination))
         let transform = try transform(maker)
-        while try cursor.next(into: &batch, options) {
+        while try cursor.next(into: &batch, options: options) {
             try batch.forEachRecord { (record) throws(StoreError) in try transform.append(record, to: &made) }
         }
-        return Self.values(of: constraint, made)
+        return Self.values(of: constraint, batch: made)
     }
 
     // MARK: Numbers of destinations
@@ -212,7 +212,7 @@ struct MigrationRehearsal {
         let limits = new.declaration
         let kept = counted.takers.map(\.filter).contains { $0 != nil } || !counted.takesAll
         let taken: KeySet? = kept ? try keys(takenBy: counted.takers.map(\.number)) : nil
-        let matcher = try RecordTransform.matcher(maker, plan, over: graph)
+        let matcher = try RecordTransform.matcher(maker, plan: plan, over: graph)
         let field = old.isToMany ? nil : maker.source.layout.field(old.name.name)
         try forEachBatch(of: maker.source) { (records) throws(StoreError) in
             var keys: [Int64] = []
@@ -231,7 +231,7 @@ struct MigrationRehearsal {
                 let count = taken.map { taken in keys.count(where: taken.contains) } ?? keys.count
                 let isFew = count < limits.minCount && (count > 0 || !limits.isOptional)
                 guard isFew || count > limits.maxCount ?? .max else { continue }
-                throw StoreError.wrongCount(of: new, ObjectID(maker.destination.name, key: owner.key))
+                throw StoreError.wrongCount(of: new, object: ObjectID(maker.destination.name, key: owner.key))
             }
         }
     }
@@ -254,7 +254,7 @@ extension MappingPlan.Maker {
 
 extension StoreError {
     /// An object would have a number of destinations that the new model does not allow.
-    static func wrongCount(of relationship: ManagedObjectModel.Relationship, _ object: ObjectID) -> StoreError {
+    static func wrongCount(of relationship: ManagedObjectModel.Relationship, object: ObjectID) -> StoreError {
         let declaration = relationship.declaration
         let most = declaration.maxCount.map { " and at most \($0)" } ?? ""
         return StoreError(

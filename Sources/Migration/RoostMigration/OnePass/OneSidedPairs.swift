@@ -18,7 +18,7 @@ final class OneSidedPairs: Sendable {
 
     /// Whether a relationship is an end of a pair of to-one relationships which are each other's
     /// inverses.
-    static func areKept(by relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) -> Bool {
+    static func areKept(by relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) -> Bool {
         guard relationship.storage == .field, let inverse = relationship.inverse else { return false }
         return inverse != relationship.number && model.relationships[inverse].storage == .field
     }
@@ -34,20 +34,20 @@ final class OneSidedPairs: Sendable {
     /// - Returns: The pairs; nil without any.
     /// - Throws: What reading the source and writing the file throws; `cancelled`.
     static func found(
-        _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot, _ options: ConversionOptions,
+        _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot, options: ConversionOptions,
         directories: [String]
     ) throws(StoreError) -> OneSidedPairs? {
-        guard areKept(by: relationship, snapshot.model), let number = relationship.inverse else { return nil }
+        guard areKept(by: relationship, model: snapshot.model), let number = relationship.inverse else { return nil }
         let inverse = snapshot.model.relationships[number]
         let reading = EndReading(snapshot: snapshot, options: options)
         let sum = try reading.sum(of: relationship) { $0 }
         guard try sum != reading.sum(of: inverse, { $0.flipped }) else { return nil }
-        return try OneSidedPairs(relationship, inverse, reading, directories)
+        return try OneSidedPairs(relationship, inverse: inverse, reading: reading, directories: directories)
     }
 
     private init(
-        _ relationship: ManagedObjectModel.Relationship, _ inverse: ManagedObjectModel.Relationship,
-        _ reading: EndReading, _ directories: [String]
+        _ relationship: ManagedObjectModel.Relationship, inverse: ManagedObjectModel.Relationship,
+        reading: EndReading, directories: [String]
     ) throws(StoreError) {
         let model = reading.snapshot.model
         self.relationship = relationship
@@ -85,7 +85,7 @@ final class OneSidedPairs: Sendable {
 
     /// The object that refers to one at this end which refers to none; of several the one with the
     /// least key.
-    func partner(_ entity: Int, _ key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
+    func partner(_ entity: Int, key: Int64) throws(StoreError) -> (entity: Int, key: Int64)? {
         var found: [AssociationTable.Object] = []
         try table.withLock { (table) throws(StoreError) in
             try table.appendDestinations(of: .init(entity: entity, key: key), in: 0, to: &found)
@@ -145,7 +145,7 @@ private struct EndReading {
         let fields = model.entities.map { $0.layout.field(relationship.name.name) }
         let cursor = try snapshot.records(of: model.entities[relationship.source].name, after: nil)
         var batch = RecordBatch(model: model)
-        while try cursor.next(into: &batch, options) {
+        while try cursor.next(into: &batch, options: options) {
             var pairs: [Pair] = []
             batch.forEachRecord { record in
                 guard let field = fields[record.entityNumber], let (_, key) = record.reference(field) else { return }
@@ -165,7 +165,7 @@ private struct EndReading {
         let cursor = try snapshot.records(with: Set(keys).sorted().map { ObjectID(entity, key: $0) })
         var batch = RecordBatch(model: model)
         var found: [Int64: (entity: Int, key: Int64?)] = [:]
-        while try cursor.next(into: &batch, options) {
+        while try cursor.next(into: &batch, options: options) {
             batch.forEachRecord { record in
                 guard let field = fields[record.entityNumber] else { return }
                 found[record.key] = (record.entityNumber, record.reference(field)?.key)

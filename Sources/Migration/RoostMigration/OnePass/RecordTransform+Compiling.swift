@@ -33,7 +33,7 @@ extension RecordTransform {
         var keys: KeySet?
 
         /// Returns the successors of the objects of each source entity.
-        static func lists(_ plan: MappingPlan, _ keySets: [KeySet]) -> [[Successor]] {
+        static func lists(_ plan: MappingPlan, keySets: [KeySet]) -> [[Successor]] {
             plan.makersBySource.map { makers -> [Successor] in
                 // In three passes the IDs are looked at again, once it is known what became of each object.
                 if plan.isForThreePasses { return makers.prefix(1).map { Successor(entity: $0.destination.number) } }
@@ -48,7 +48,7 @@ extension RecordTransform {
 
         /// Whether every object stays one of its entity, so that IDs in attributes stay as they
         /// are.
-        static func areSame(_ lists: [[Successor]], _ plan: MappingPlan) -> Bool {
+        static func areSame(_ lists: [[Successor]], plan: MappingPlan) -> Bool {
             zip(plan.source.entities, lists).allSatisfy {
                 $0.isAbstract || $1.count == 1 && $1[0].entity == $0.number
             } && plan.makers.allSatisfy { $0.filter == nil }
@@ -76,7 +76,7 @@ extension RecordTransform {
         private(set) var requirements: [Requirement] = []
         private(set) var presences: [Presence] = []
 
-        init(_ maker: MappingPlan.Maker, _ plan: MappingPlan, _ graph: (any ObjectGraph)?, keepsIDs: Bool) {
+        init(_ maker: MappingPlan.Maker, plan: MappingPlan, graph: (any ObjectGraph)?, keepsIDs: Bool) {
             (self.maker, self.plan, self.graph, self.keepsIDs) = (maker, plan, graph, keepsIDs)
         }
 
@@ -84,7 +84,7 @@ extension RecordTransform {
         mutating func add(_ field: FieldPlan) throws(StoreError) {
             if field.isRequired { requirements.append(Requirement(field: field.to, marker: field.marker)) }
             switch field.source {
-            case .constant(let value): add(value, field)
+            case .constant(let value): add(value, field: field)
             case .move(let from) where field.fallback == nil: moved.append((from, field.to))
             case .move(let from), .convert(let from):
                 add(.convert(field.to, from: from, fallback: field.fallback, marker: field.marker), to: field)
@@ -97,17 +97,17 @@ extension RecordTransform {
                     case .constant: presence.isConstant = true
                     case .field(let from): presence.fields.append(from)
                     case .expression(let expression):
-                        presence.expressions.append(try evaluator(expression, field.to))
+                        presence.expressions.append(try evaluator(expression, field: field.to))
                     }
                 }
                 presences.append(presence)
             case .expression(let expression):
-                let evaluator = try evaluator(expression, field.to)
+                let evaluator = try evaluator(expression, field: field.to)
                 add(.expression(field.to, evaluator, fallback: field.fallback, marker: field.marker), to: field)
             }
         }
 
-        private mutating func add(_ value: Value, _ field: FieldPlan) {
+        private mutating func add(_ value: Value, field: FieldPlan) {
             if value.isNull { return }
             if field.to.kind.isVariable || field.marker != nil {
                 add(.constant(field.to, value, marker: field.marker), to: field)
@@ -123,7 +123,7 @@ extension RecordTransform {
         /// Adds a to-one relationship.
         ///
         /// `pairs` has the pairs of one-to-one relationships that only the other end has.
-        mutating func add(_ reference: ReferencePlan, _ pairs: [Int: OneSidedPairs]?) {
+        mutating func add(_ reference: ReferencePlan, pairs: [Int: OneSidedPairs]?) {
             let isWhole = reference.oneToOne.map { number in pairs.map { $0[number] == nil } ?? false } ?? true
             // The place in an ordered inverse comes from a place.
             let movesPlace = reference.order == nil || reference.orderFrom != nil
@@ -151,13 +151,13 @@ extension RecordTransform {
         }
 
         private func evaluator(
-            _ expression: FetchRequest.Expression, _ field: RecordLayout.Field
+            _ expression: FetchRequest.Expression, field: RecordLayout.Field
         ) throws(StoreError) -> ExpressionEvaluator {
             do throws(StoreError) {
                 return try CompiledExpression(expression, for: maker.source.name, model: plan.source)
                     .evaluator(over: graph)
             } catch {
-                throw error.naming(plan.entityMapping(of: maker), field.name)
+                throw error.naming(plan.entityMapping(of: maker), property: field.name)
             }
         }
     }

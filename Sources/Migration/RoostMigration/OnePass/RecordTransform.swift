@@ -55,11 +55,11 @@ final class RecordTransform {
         self.keySets = keySets
         self.pairs = pairs ?? [:]
         self.backReferences = backReferences
-        successors = Successor.lists(plan, keySets)
-        matcher = try Self.matcher(maker, plan, over: graph)
-        var draft = Draft(maker, plan, graph, keepsIDs: Successor.areSame(successors, plan))
+        successors = Successor.lists(plan, keySets: keySets)
+        matcher = try Self.matcher(maker, plan: plan, over: graph)
+        var draft = Draft(maker, plan: plan, graph: graph, keepsIDs: Successor.areSame(successors, plan: plan))
         for field in maker.fields { try draft.add(field) }
-        for reference in maker.references { draft.add(reference, pairs) }
+        for reference in maker.references { draft.add(reference, pairs: pairs) }
         for reference in maker.backReferences { draft.add(reference) }
         moves = draft.moves()
         steps = draft.steps(after: moves)
@@ -72,14 +72,14 @@ final class RecordTransform {
 
     /// Returns a matcher of what a maker takes; nil if it takes all objects of the entity.
     static func matcher(
-        _ maker: MappingPlan.Maker, _ plan: MappingPlan, over graph: (any ObjectGraph)?
+        _ maker: MappingPlan.Maker, plan: MappingPlan, over graph: (any ObjectGraph)?
     ) throws(StoreError) -> RecordMatcher? {
         guard let filter = maker.filter else { return nil }
         let request = FetchRequest(maker.source.name, where: filter).with { $0.includesSubentities = false }
         do throws(StoreError) {
             return try RecordFilter(request, model: plan.source).matcher(over: graph)
         } catch {
-            throw error.naming(plan.entityMapping(of: maker), nil)
+            throw error.naming(plan.entityMapping(of: maker), property: nil)
         }
     }
 
@@ -104,11 +104,11 @@ final class RecordTransform {
         batch.beginRecord(layout, key: key, version: record.version, startingWith: prototype)
         do throws(StoreError) {
             batch.moveSlots(of: record, by: moves)
-            for presence in presences { try take(presence, record, &batch) }
-            for step in steps { try take(step, record, &batch) }
+            for presence in presences { try take(presence, record: record, batch: &batch) }
+            for step in steps { try take(step, record: record, batch: &batch) }
             for requirement in requirements where batch.isBuildingNull(requirement.field) {
                 if let marker = requirement.marker, batch.isBuildingNull(marker) { continue }
-                throw missing(requirement.field, record)
+                throw missing(requirement.field, record: record)
             }
         } catch {
             batch.abandonRecord()
@@ -117,37 +117,37 @@ final class RecordTransform {
         batch.endRecord()
     }
 
-    private func take(_ step: Step, _ record: RecordReader, _ batch: inout RecordBatch) throws(StoreError) {
+    private func take(_ step: Step, record: RecordReader, batch: inout RecordBatch) throws(StoreError) {
         switch step {
         case .tail(let tail): try batch.moveTail(of: record, tail: tail, by: moves)
         case .constant(let field, let value, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
-            try set(value, field, record, &batch)
+            try set(value, field: field, record: record, batch: &batch)
         case .convert(let field, let from, let fallback, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
             guard !record.isNull(from) else {
-                if let fallback { try set(fallback, field, record, &batch) }
+                if let fallback { try set(fallback, field: field, record: record, batch: &batch) }
                 return
             }
-            try set(record.value(from), field, record, &batch)
+            try set(record.value(from), field: field, record: record, batch: &batch)
         case .expression(let field, let evaluator, let fallback, let marker):
             if let marker, batch.isBuildingNull(marker) { return }
-            let value = try self.value(evaluator, field, record)
-            try set(value.isNull ? fallback ?? .null : value, field, record, &batch)
+            let value = try self.value(evaluator, field: field, record: record)
+            try set(value.isNull ? fallback ?? .null : value, field: field, record: record, batch: &batch)
         case .objectID(let field, let from):
             guard let (entity, key) = record.reference(from) else { return }
-            guard let successor = successor(entity, key) else {
+            guard let successor = successor(entity, key: key) else {
                 lostIDs[field.name, default: 0] += 1
                 return
             }
             try batch.setReference(entity: successor, key: key, for: field)
-        case .reference(let reference): try take(reference, record, &batch)
+        case .reference(let reference): try take(reference, record: record, batch: &batch)
         case .backReference(let reference):
             // A rehearsal tries the rest of an object without the pairs.
             guard let backReferences else { return }
             let id = ObjectID(layout.entity, key: record.key)
-            guard let object = try backReferences.object(leadingTo: record, becoming: id, reference) else {
-                if reference.isRequired { throw missing(reference.to, record) }
+            guard let object = try backReferences.object(leadingTo: record, becoming: id, reference: reference) else {
+                if reference.isRequired { throw missing(reference.to, record: record) }
                 return
             }
             try batch.setReference(entity: object.entity, key: object.key, for: reference.to)
@@ -155,18 +155,18 @@ final class RecordTransform {
     }
 
     private func take(
-        _ presence: Presence, _ record: RecordReader, _ batch: inout RecordBatch
+        _ presence: Presence, record: RecordReader, batch: inout RecordBatch
     ) throws(StoreError) {
         if let marker = presence.marker, batch.isBuildingNull(marker) { return }
         var isThere = presence.isConstant || presence.fields.contains { !record.isNull($0) }
         for evaluator in presence.expressions where !isThere {
-            isThere = try !value(evaluator, presence.composite, record).isNull
+            isThere = try !value(evaluator, field: presence.composite, record: record).isNull
         }
         if isThere { batch.setComposite(presence.composite) }
     }
 
     private func value(
-        _ evaluator: ExpressionEvaluator, _ field: RecordLayout.Field, _ record: RecordReader
+        _ evaluator: ExpressionEvaluator, field: RecordLayout.Field, record: RecordReader
     ) throws(StoreError) -> Value {
         do throws(StoreError) { return try evaluator.value(of: record) } catch {
             throw error.located(in: "\(property(field)) of \(record.id)")
@@ -175,7 +175,7 @@ final class RecordTransform {
 
     /// Returns the number of the entity of the one object that an object becomes under its key; nil
     /// if it becomes none, or several.
-    private func successor(_ entity: Int, _ key: Int64) -> Int? {
+    private func successor(_ entity: Int, key: Int64) -> Int? {
         guard successors.indices.contains(entity) else { return nil }
         var found: Int?
         for successor in successors[entity] where successor.keys?.contains(key) ?? true {
@@ -186,18 +186,18 @@ final class RecordTransform {
     }
 
     private func take(
-        _ reference: ReferencePlan, _ record: RecordReader, _ batch: inout RecordBatch
+        _ reference: ReferencePlan, record: RecordReader, batch: inout RecordBatch
     ) throws(StoreError) {
-        let partner = try reference.oneToOne.flatMap { pairs[$0] }?.partner(record.entityNumber, record.key)
+        let partner = try reference.oneToOne.flatMap { pairs[$0] }?.partner(record.entityNumber, key: record.key)
         guard let (entity, key) = record.reference(reference.from) ?? partner else {
-            if reference.isNewlyRequired { throw missing(reference.to, record) }
+            if reference.isNewlyRequired { throw missing(reference.to, record: record) }
             return
         }
         guard entity < reference.targets.count, reference.targets[entity] >= 0,
             reference.keySets[entity] < 0 || keySets[Int(reference.keySets[entity])].contains(key)
         else {
             if reference.isRequired {
-                throw StoreError.lostDestination(layout.entity, reference.to.name, object: record.id)
+                throw StoreError.lostDestination(layout.entity, property: reference.to.name, object: record.id)
             }
             return
         }
@@ -209,7 +209,7 @@ final class RecordTransform {
     }
 
     private func set(
-        _ value: Value, _ field: RecordLayout.Field, _ record: RecordReader, _ batch: inout RecordBatch
+        _ value: Value, field: RecordLayout.Field, record: RecordReader, batch: inout RecordBatch
     ) throws(StoreError) {
         guard let stored = value.converted(to: field.kind) else {
             throw StoreError(
@@ -219,7 +219,7 @@ final class RecordTransform {
         }
         do throws(StoreError) { try batch.set(stored, for: field) } catch  where error.code == .invalidValue {
             if case .int = stored, field.kind == .double || field.kind == .float {
-                throw .inexactNumber(layout.entity, field, object: record.id)
+                throw .inexactNumber(layout.entity, field: field, object: record.id)
             }
             throw StoreError(
                 .migrationFailed,
@@ -228,8 +228,8 @@ final class RecordTransform {
         }
     }
 
-    private func missing(_ field: RecordLayout.Field, _ record: RecordReader) -> StoreError {
-        StoreError.missingValue(layout.entity, field.name, object: record.id)
+    private func missing(_ field: RecordLayout.Field, record: RecordReader) -> StoreError {
+        StoreError.missingValue(layout.entity, property: field.name, object: record.id)
     }
 
     private func property(_ field: RecordLayout.Field) -> String { "'\(layout.entity).\(field.name)'" }
@@ -237,7 +237,7 @@ final class RecordTransform {
 
 extension StoreError {
     /// An object has no value for a property that is mandatory in the new model.
-    static func missingValue(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
+    static func missingValue(_ entity: EntityName, property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
             "'\(entity).\(property)' is mandatory in the new model, and \(object) has no value for it; give it a default value, make it optional, or give a mapping with an expression for it."
@@ -245,7 +245,7 @@ extension StoreError {
     }
 
     /// A mandatory relationship refers to an object that is left out.
-    static func lostDestination(_ entity: EntityName, _ property: String, object: ObjectID) -> StoreError {
+    static func lostDestination(_ entity: EntityName, property: String, object: ObjectID) -> StoreError {
         StoreError(
             .migrationFailed,
             "'\(entity).\(property)' is mandatory in the new model, and the object that \(object) refers to is left out; make it optional, or migrate that object too."
@@ -253,7 +253,7 @@ extension StoreError {
     }
 
     /// The same error, of a mapping's expression or predicate.
-    func naming(_ mapping: EntityMapping, _ property: String?) -> StoreError {
+    func naming(_ mapping: EntityMapping, property: String?) -> StoreError {
         let place = property.map { "'\($0)'" } ?? "the predicate"
         return located(in: "Mapping '\(mapping.name)', \(place)")
     }

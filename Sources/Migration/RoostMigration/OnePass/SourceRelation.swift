@@ -18,7 +18,7 @@ struct SourceRelation: Hashable {
     let isFlipped: Bool
 
     /// The pairs of a relationship.
-    init(_ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) {
+    init(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) {
         switch relationship.storage {
         case .links(let owner, let isFlipped):
             storage = .links(owner)

@@ -45,12 +45,13 @@ struct StoreMigration: Sendable {
             let plan = try MappingPlan(mapping, from: frozen.model, to: model)
             let snapshot = try frozen.snapshot()
             defer { snapshot.close() }
-            let pairs = try pairs(plan, frozen, snapshot)
-            let losses = try losses(plan, pairs, snapshot)
+            let pairs = try pairs(plan, store: frozen, snapshot: snapshot)
+            let losses = try losses(plan, pairs: pairs, snapshot: snapshot)
             try requireAllowed(losses)
             var report =
                 try plan.obstacles.isEmpty
-                ? onePass(frozen, plan, pairs, snapshot) : threePasses(frozen, plan, snapshot)
+                ? onePass(frozen, plan: plan, pairs: pairs, snapshot: snapshot)
+                : threePasses(frozen, plan: plan, snapshot: snapshot)
             report.add(losses)
             report.way = way
             return report
@@ -73,16 +74,16 @@ struct StoreMigration: Sendable {
     // MARK: Losses
 
     private func losses(
-        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ snapshot: any StoreSnapshot
+        _ plan: MappingPlan, pairs: [Int: OneSidedPairs], snapshot: any StoreSnapshot
     ) throws(StoreError) -> [MigrationLoss] {
-        try LossCounter.losses(of: plan.mapping, snapshot, to: plan.destination, options.conversion)
+        try LossCounter.losses(of: plan.mapping, snapshot: snapshot, to: plan.destination, options: options.conversion)
             + plan.losses(of: pairs)
     }
 
     private func pairs(
-        _ plan: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+        _ plan: MappingPlan, store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [Int: OneSidedPairs] {
-        try plan.oneSidedPairs(snapshot, options.conversion, directories: store.spillDirectories)
+        try plan.oneSidedPairs(snapshot, options: options.conversion, directories: store.spillDirectories)
     }
 
     /// Throws code `lossRefused` where data would be lost that may not be.
@@ -95,13 +96,15 @@ struct StoreMigration: Sendable {
     // MARK: Running
 
     private func onePass(
-        _ store: any PersistentStore, _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs],
-        _ snapshot: any StoreSnapshot
+        _ store: any PersistentStore, plan: MappingPlan, pairs: [Int: OneSidedPairs],
+        snapshot: any StoreSnapshot
     ) throws(StoreError) -> MigrationReport {
-        if let refusal = try plan.refusals(snapshot, options.conversion, pairs, countsNulls: false).first {
+        if let refusal = try plan.refusals(snapshot, options: options.conversion, pairs: pairs, countsNulls: false)
+            .first
+        {
             throw refusal
         }
-        let content = MappedContent(store, plan, pairs, options: options.conversion)
+        let content = MappedContent(store, plan: plan, pairs: pairs, options: options.conversion)
         let copied = try conversion.filler.fill(from: content)
         let outcome = content.outcome
         let mappings = zip(plan.mapping.entityMappings, outcome.counts).map { mapping, counts in
@@ -117,7 +120,7 @@ struct StoreMigration: Sendable {
     }
 
     private func threePasses(
-        _ store: any PersistentStore, _ plan: MappingPlan, _ snapshot: any StoreSnapshot
+        _ store: any PersistentStore, plan: MappingPlan, snapshot: any StoreSnapshot
     ) throws(StoreError) -> MigrationReport {
         let content = PolicyContent(source: store, model: model, mapping: plan.mapping, options: options)
         let copied = try conversion.filler.fill(from: content)
@@ -152,7 +155,9 @@ struct StoreMigration: Sendable {
             }
             do throws(StoreError) {
                 let mapping = try self.mapping(from: store.model)
-                try complete(&plan, store, MappingPlan(mapping, from: store.model, to: model), &refusals)
+                try complete(
+                    &plan, store: store, mapped: MappingPlan(mapping, from: store.model, to: model), refusals: &refusals
+                )
             } catch {
                 guard Self.isAboutModels(error) else { throw error }
                 refusals.append(error)
@@ -174,7 +179,7 @@ struct StoreMigration: Sendable {
     }
 
     private func complete(
-        _ plan: inout MigrationPlan, _ store: any PersistentStore, _ mapped: MappingPlan, _ refusals: inout [StoreError]
+        _ plan: inout MigrationPlan, store: any PersistentStore, mapped: MappingPlan, refusals: inout [StoreError]
     ) throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
@@ -192,18 +197,18 @@ struct StoreMigration: Sendable {
                     destination: mapping.destinationEntity?.text, objects: count, steps: mapped.steps(of: index)))
         }
         for obstacle in mapped.obstacles { plan.warnings.append("It takes three passes: \(obstacle).") }
-        let pairs = try pairs(mapped, store, snapshot)
+        let pairs = try pairs(mapped, store: store, snapshot: snapshot)
         if mapped.obstacles.isEmpty {
             plan.objects = plan.objectsRead
-            let counted = try mapped.refusals(snapshot, options.conversion, pairs, countsNulls: true)
-            refusals += counted.isEmpty ? try rehearse(mapped, pairs, store, snapshot) : counted
+            let counted = try mapped.refusals(snapshot, options: options.conversion, pairs: pairs, countsNulls: true)
+            refusals += counted.isEmpty ? try rehearse(mapped, pairs: pairs, store: store, snapshot: snapshot) : counted
         }
         plan.way = way
         plan.secondsNeeded = MigrationEstimate.seconds(
             for: plan.countRead, from: try source.type(in: registry).estimatedCosts,
             to: try destination.type(in: registry).estimatedCosts, path: plan.path,
             verifies: options.conversion.verifies)
-        let losses = try losses(mapped, pairs, snapshot)
+        let losses = try losses(mapped, pairs: pairs, snapshot: snapshot)
         plan.add(losses)
         do throws(StoreError) { try requireAllowed(losses) } catch { refusals.append(error) }
         for remark in mapped.mapping.remarks(from: mapped.source, to: mapped.destination) where remark.kind != .loss {
@@ -216,13 +221,13 @@ struct StoreMigration: Sendable {
                 plan.warnings.append(remark.text)
             }
         }
-        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store, snapshot) }
+        if !mapped.obstacles.isEmpty { refusals += try refusalsOfThreePasses(mapped, store: store, snapshot: snapshot) }
     }
 
     /// Returns the reasons why a migration in three passes would fail, if they show beforehand;
     /// does not make policies.
     private func refusalsOfThreePasses(
-        _ mapped: MappingPlan, _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+        _ mapped: MappingPlan, store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         _ = try PolicyPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, policies: options.policies,
@@ -231,23 +236,24 @@ struct StoreMigration: Sendable {
         guard mapped.mapping.entityMappings.allSatisfy({ $0.policyName == nil }) else { return [] }
         let attributes = try MappingPlan(
             mapped.mapping, from: mapped.source, to: mapped.destination, onlyAttributes: true)
-        let counted = try attributes.refusals(snapshot, options.conversion, [:], countsNulls: true)
-        return counted.isEmpty ? try rehearse(attributes, [:], store, snapshot) : counted
+        let counted = try attributes.refusals(snapshot, options: options.conversion, pairs: [:], countsNulls: true)
+        return counted.isEmpty ? try rehearse(attributes, pairs: [:], store: store, snapshot: snapshot) : counted
     }
 
     /// Returns the errors with which existing objects would end the migration, except the errors
     /// that counting shows.
     private func rehearse(
-        _ plan: MappingPlan, _ pairs: [Int: OneSidedPairs], _ store: any PersistentStore, _ snapshot: any StoreSnapshot
+        _ plan: MappingPlan, pairs: [Int: OneSidedPairs], store: any PersistentStore, snapshot: any StoreSnapshot
     ) throws(StoreError) -> [StoreError] {
         let limit = try conversion.filler.documentLimit(store)
         // In three passes it is not known before what links there will be.
         var rehearsal = MigrationRehearsal(
-            plan, pairs, snapshot, options.conversion, documentLimit: plan.isForThreePasses ? limit : nil,
+            plan, pairs: pairs, snapshot: snapshot, options: options.conversion,
+            documentLimit: plan.isForThreePasses ? limit : nil,
             directories: store.spillDirectories)
         let refusals = try rehearsal.refusals()
         guard refusals.isEmpty, let limit, !plan.isForThreePasses else { return refusals }
-        return try limit.refusals(of: MappedContent(store, plan, pairs, options: options.conversion))
+        return try limit.refusals(of: MappedContent(store, plan: plan, pairs: pairs, options: options.conversion))
     }
 }
 
@@ -297,7 +303,7 @@ extension MigrationReport {
 
     /// Returns losses of IDs that became null in attributes of a source entity's objects, counted
     /// by attribute of the destination.
-    static func losses(_ entity: EntityName, _ lostIDs: [String: Int]) -> [String] {
+    static func losses(_ entity: EntityName, lostIDs: [String: Int]) -> [String] {
         lostIDs.sorted { $0.key < $1.key }.map { name, count in
             "\(entity): IDs that became null in '\(name)': \(count); what they named became no object of the destination, or several."
         }

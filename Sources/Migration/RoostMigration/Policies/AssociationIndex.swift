@@ -166,23 +166,24 @@ final class SpilledRuns {
     }
 
     private static func encode(_ run: AssociationRun, into bytes: inout [UInt8]) {
-        func append(_ number: UInt64, _ byteCount: Int) {
+        func append(_ number: UInt64, byteCount: Int) {
             for byte in 0..<byteCount { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * byte))) }
         }
-        append(UInt64(bitPattern: run.key), 8)
-        append(UInt64(bitPattern: run.otherKey), 8)
-        append(UInt64(run.count), 4)
-        append(UInt64(run.entity), 2)
-        append(UInt64(run.otherEntity), 2)
+        append(UInt64(bitPattern: run.key), byteCount: 8)
+        append(UInt64(bitPattern: run.otherKey), byteCount: 8)
+        append(UInt64(run.count), byteCount: 4)
+        append(UInt64(run.entity), byteCount: 2)
+        append(UInt64(run.otherEntity), byteCount: 2)
     }
 
     private static func decode(_ bytes: ArraySlice<UInt8>) -> AssociationRun {
-        func number(_ offset: Int, _ byteCount: Int) -> UInt64 {
+        func number(_ offset: Int, byteCount: Int) -> UInt64 {
             (0..<byteCount).reduce(0) { $0 | UInt64(bytes[bytes.startIndex + offset + $1]) << (8 * $1) }
         }
         return AssociationRun(
-            key: Int64(bitPattern: number(0, 8)), otherKey: Int64(bitPattern: number(8, 8)),
-            count: UInt32(truncatingIfNeeded: number(16, 4)), entity: UInt16(truncatingIfNeeded: number(20, 2)),
-            otherEntity: UInt16(truncatingIfNeeded: number(22, 2)))
+            key: Int64(bitPattern: number(0, byteCount: 8)), otherKey: Int64(bitPattern: number(8, byteCount: 8)),
+            count: UInt32(truncatingIfNeeded: number(16, byteCount: 4)),
+            entity: UInt16(truncatingIfNeeded: number(20, byteCount: 2)),
+            otherEntity: UInt16(truncatingIfNeeded: number(22, byteCount: 2)))
     }
 }

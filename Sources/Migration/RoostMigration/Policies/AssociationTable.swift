@@ -20,7 +20,7 @@ final class AssociationTable {
         /// By root of the hierarchy.
         var indexes: [Int: AssociationIndex] = [:]
 
-        func append(_ object: Object, _ roots: [Int], to found: inout [Object]) throws(StoreError) {
+        func append(_ object: Object, roots: [Int], to found: inout [Object]) throws(StoreError) {
             guard let index = indexes[roots[object.entity]] else { return }
             try index.append(othersOf: object.key, to: &found)
         }
@@ -94,7 +94,7 @@ final class AssociationTable {
         let backward = AssociationRun(
             key: destination.key, otherKey: source.key, count: 1, entity: forward.otherEntity,
             otherEntity: forward.entity)
-        mappings[mapping].note(source, destination)
+        mappings[mapping].note(source, destination: destination)
         runCount += try mappings[mapping].bySource.indexes[
             sourceRoots[source.entity], default: AssociationIndex()
         ].add(forward)
@@ -106,12 +106,12 @@ final class AssociationTable {
 
     /// Appends the objects that a mapping made of a source object.
     func appendDestinations(of source: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
-        try mappings[mapping].bySource.append(source, sourceRoots, to: &found)
+        try mappings[mapping].bySource.append(source, roots: sourceRoots, to: &found)
     }
 
     /// Appends the source objects that a mapping made into a destination object.
     func appendSources(of destination: Object, in mapping: Int, to found: inout [Object]) throws(StoreError) {
-        try mappings[mapping].byDestination.append(destination, destinationRoots, to: &found)
+        try mappings[mapping].byDestination.append(destination, roots: destinationRoots, to: &found)
     }
 
     /// Returns the number of destination objects of a mapping, each counted once.
@@ -164,7 +164,7 @@ final class AssociationTable {
 
 extension AssociationTable.Mapping {
     /// Counts an association and sees whether keys are kept.
-    fileprivate mutating func note(_ source: AssociationTable.Object, _ destination: AssociationTable.Object) {
+    fileprivate mutating func note(_ source: AssociationTable.Object, destination: AssociationTable.Object) {
         count += 1
         if let last, isInjective {
             isInjective =

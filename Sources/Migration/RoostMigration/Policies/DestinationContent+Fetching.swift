@@ -22,7 +22,7 @@ extension DestinationContent {
         wider.fetchOffset = nil
         var found = try stored(wider).filter { !outdated.keys.contains($0.key) }
         found += matching.map { index in
-            object(objects.records.entityNumber(at: index), objects.records.key(at: index), index)
+            object(objects.records.entityNumber(at: index), key: objects.records.key(at: index), slot: index)
         }
         found.sort { $0.key < $1.key }
         let rest = found.dropFirst(request.fetchOffset ?? 0)
@@ -104,23 +104,24 @@ extension FetchRequest {
     /// Whether the answer can depend on more than the attributes of the objects themselves.
     fileprivate func followsRelationships(_ entity: ManagedObjectModel.Entity) -> Bool {
         !(sortDescriptors.allSatisfy { entity.attribute($0.key) != nil }
-            && (predicate.map { Self.isPlain($0, entity) } ?? true))
+            && (predicate.map { Self.isPlain($0, entity: entity) } ?? true))
     }
 
-    private static func isPlain(_ predicate: Predicate, _ entity: ManagedObjectModel.Entity) -> Bool {
+    private static func isPlain(_ predicate: Predicate, entity: ManagedObjectModel.Entity) -> Bool {
         switch predicate {
         case .constant: true
-        case .comparison(let comparison): isPlain(comparison.left, entity) && isPlain(comparison.right, entity)
-        case .and(let members), .or(let members): members.allSatisfy { isPlain($0, entity) }
-        case .not(let member): isPlain(member, entity)
+        case .comparison(let comparison):
+            isPlain(comparison.left, entity: entity) && isPlain(comparison.right, entity: entity)
+        case .and(let members), .or(let members): members.allSatisfy { isPlain($0, entity: entity) }
+        case .not(let member): isPlain(member, entity: entity)
         }
     }
 
-    private static func isPlain(_ expression: Expression, _ entity: ManagedObjectModel.Entity) -> Bool {
+    private static func isPlain(_ expression: Expression, entity: ManagedObjectModel.Entity) -> Bool {
         switch expression {
         case .constant, .evaluatedObject: true
         case .keyPath(let names): names.first.flatMap { entity.attribute($0) } != nil
-        case .aggregate(let members): members.allSatisfy { isPlain($0, entity) }
+        case .aggregate(let members): members.allSatisfy { isPlain($0, entity: entity) }
         default: false
         }
     }

@@ -112,7 +112,7 @@ extension DestinationContent {
             try setMembers(relationship, inverse: inverse, of: object, to: destinations, manner: manner)
         case .links(let owner, let isFlipped):
             try setLinks(
-                relationship, model.relationships[owner], isFlipped: isFlipped, of: object, to: destinations,
+                relationship, owner: model.relationships[owner], isFlipped: isFlipped, of: object, to: destinations,
                 manner: manner)
         }
     }
@@ -131,23 +131,24 @@ extension DestinationContent {
         }
         if !isGiven, let other = try reference(field(relationship, of: object), of: object), other != destination {
             throw .noRoom(
-                relationship.name, inverse.name, from: object.id, to: destination.id,
-                "\(other.id) leads to \(object.id)")
+                relationship.name, inverse: inverse.name, from: object.id, to: destination.id,
+                other: "\(other.id) leads to \(object.id)")
         }
-        try requireRoom(relationship, inverse, from: object, to: destination)
+        try requireRoom(relationship, inverse: inverse, from: object, to: destination)
         return true
     }
 
     /// Throws if the to-one `inverse` of a destination refers to another object, unless a policy
     /// set it.
     private func requireRoom(
-        _ relationship: Relationship, _ inverse: Relationship, from object: DestinationObject,
+        _ relationship: Relationship, inverse: Relationship, from object: DestinationObject,
         to destination: DestinationObject
     ) throws(StoreError) {
         guard let other = try reference(field(inverse, of: destination), of: destination), other != object,
             try !isSetByPolicy(inverse, of: destination)
         else { return }
-        throw .noRoom(relationship.name, inverse.name, from: object.id, to: destination.id, "\(other.id) does")
+        throw .noRoom(
+            relationship.name, inverse: inverse.name, from: object.id, to: destination.id, other: "\(other.id) does")
     }
 
     private func isSetByPolicy(_ relationship: Relationship, of object: DestinationObject) throws(StoreError) -> Bool {
@@ -186,7 +187,7 @@ extension DestinationContent {
         guard let inverse, inverse.isToMany else { return }
         if let order = model.entities[object.entityNumber].layout.field(RecordLayout.orderFieldName(of: field.name)) {
             var taken = Value.null
-            if let destination { taken = .int(try takePlace(in: inverse, of: destination, place)) }
+            if let destination { taken = .int(try takePlace(in: inverse, of: destination, wanted: place)) }
             try set(order, of: object, to: taken)
         } else if let destination {
             places.touch(End(relationship: inverse.number, key: destination.key))
@@ -204,7 +205,7 @@ extension DestinationContent {
 
     /// Returns a place in an ordered relationship: the wanted place, or a place after the last one.
     private func takePlace(
-        in relationship: Relationship, of object: DestinationObject, _ wanted: Int64? = nil
+        in relationship: Relationship, of object: DestinationObject, wanted: Int64? = nil
     ) throws(StoreError) -> Int64 {
         let end = End(relationship: relationship.number, key: object.key)
         let known = places[end]
@@ -268,7 +269,7 @@ extension DestinationContent {
         }
         var place = first
         for member in members {
-            if manner == .adding { try requireRoom(relationship, inverse, from: object, to: member) }
+            if manner == .adding { try requireRoom(relationship, inverse: inverse, from: object, to: member) }
             try policies.noteField(inverse, of: member.place)
             try set(try field(inverse, of: member), of: member, to: .objectID(object.id))
             if let order = orderField(inverse, of: member) { try set(order, of: member, to: .int(place)) }
@@ -282,7 +283,7 @@ extension DestinationContent {
     }
 
     private func setLinks(
-        _ relationship: Relationship, _ owner: Relationship, isFlipped: Bool, of object: DestinationObject,
+        _ relationship: Relationship, owner: Relationship, isFlipped: Bool, of object: DestinationObject,
         to destinations: [DestinationObject], manner: Manner
     ) throws(StoreError) {
         var known: [Int64: (place: Int64, inverse: Int64)] = [:]

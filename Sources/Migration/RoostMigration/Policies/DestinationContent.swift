@@ -41,17 +41,17 @@ final class DestinationContent {
     ///   - directories: Where a file may be made for what does not fit into memory.
     /// - Throws: What asking the model for what is mandatory throws.
     init(
-        _ store: any PersistentStore, _ load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
+        _ store: any PersistentStore, load: DestinationLoad, lastKeys: [Int: Int64], failures: PolicyFailures,
         directories: [String]
     ) throws(StoreError) {
         self.failures = failures
         model = store.model
         var blueprints: [EntityBlueprint?] = []
         for entity in store.model.entities {
-            blueprints.append(entity.isAbstract ? nil : try EntityBlueprint(entity, store.model))
+            blueprints.append(entity.isAbstract ? nil : try EntityBlueprint(entity, model: store.model))
         }
         self.blueprints = blueprints
-        output = DestinationOutput(store, load)
+        output = DestinationOutput(store, load: load)
         objects = BufferedObjects(model: store.model)
         newKeys = NewKeys(after: lastKeys)
         written = WrittenContent(model: store.model)
@@ -68,7 +68,7 @@ final class DestinationContent {
         let slot = try objects.add(entity: entity, key: key, body)
         // It may have a place in the field of a relationship.
         places.forget()
-        return object(entity, key, slot)
+        return object(entity, key: key, slot: slot)
     }
 
     /// Makes an object with the defaults of its entity and a key of its own.
@@ -85,17 +85,17 @@ final class DestinationContent {
         let slot = try objects.add(entity: entity.number, key: key) { (batch) throws(StoreError) in
             try blueprint.append(key: key, to: &batch)
         }
-        return object(entity.number, key, slot)
+        return object(entity.number, key: key, slot: slot)
     }
 
     /// A handle of an object in memory.
-    func object(_ entity: Int, _ key: Int64, _ slot: Int) -> DestinationObject {
+    func object(_ entity: Int, key: Int64, slot: Int) -> DestinationObject {
         DestinationObject(
             content: self, entityNumber: entity, key: key, slot: slot, generation: objects.generation)
     }
 
     /// A key that no object of a hierarchy has, or will keep.
-    func newKey(root: Int) throws(StoreError) -> Int64 { try newKeys.take(root: root, model) }
+    func newKey(root: Int) throws(StoreError) -> Int64 { try newKeys.take(root: root, model: model) }
 
     // MARK: Values
 
@@ -141,7 +141,7 @@ final class DestinationContent {
     }
 
     /// Sets an attribute, or a to-one relationship by the ID of its destination.
-    func set(_ value: Value, _ name: String, of object: DestinationObject) throws(StoreError) {
+    func set(_ value: Value, name: String, of object: DestinationObject) throws(StoreError) {
         try output.requireUnfinished()
         guard let blueprint = blueprints[object.entityNumber] else { return }
         switch try blueprint.property(name) {
@@ -164,7 +164,7 @@ final class DestinationContent {
             let position = try position(of: object)
             try blueprint.properties.forEachField(of: value, for: property, owner: { "\(object.id)" }) {
                 (field, stored) throws(StoreError) in
-                try blueprint.requireRange(of: stored, field)
+                try blueprint.requireRange(of: stored, field: field)
                 objects.change(field, to: stored, at: position)
             }
         }
@@ -263,7 +263,7 @@ final class DestinationContent {
     private func send(to load: DestinationLoad) throws(StoreError) {
         var batch = load.spareRecords(model)
         try objects.move(into: &batch)
-        written.add(batch, blueprints)
+        written.add(batch, blueprints: blueprints)
         if !batch.isEmpty { try load.send(.records(batch)) }
         for batch in links.added { try load.send(.links(batch)) }
     }
@@ -280,8 +280,8 @@ final class DestinationContent {
                 objects.records.withRecord(at: index) { written.remove($0) }
             }
         }
-        written.add(changes.inserts, blueprints)
-        written.add(changes.updates, blueprints)
+        written.add(changes.inserts, blueprints: blueprints)
+        written.add(changes.updates, blueprints: blueprints)
         changes.addedLinks = links.added
         changes.removedLinks = links.removed
         guard !changes.isEmpty else { return }

@@ -13,7 +13,7 @@ final class DestinationLoad {
     ///   - begin: The first message.
     ///   - writer: The thread that takes them.
     /// - Throws: What the writer ended with.
-    init(_ channel: BatchChannel, begin: BatchChannel.Message, _ writer: WorkerThread<StoreTally?>) throws(StoreError) {
+    init(_ channel: BatchChannel, begin: BatchChannel.Message, writer: WorkerThread<StoreTally?>) throws(StoreError) {
         self.channel = channel
         self.writer = writer
         try send(begin)

@@ -43,7 +43,9 @@ public struct DestinationObject: ObjectValues, Hashable {
             }
         }
         nonmutating set {
-            do throws(StoreError) { try content.set(newValue, name, of: self) } catch { content.failures.note(error) }
+            do throws(StoreError) { try content.set(newValue, name: name, of: self) } catch {
+                content.failures.note(error)
+            }
         }
     }
 

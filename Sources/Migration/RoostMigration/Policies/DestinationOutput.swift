@@ -16,7 +16,7 @@ final class DestinationOutput {
     /// Whether anything was committed, which is not flushed to the disk in an unpublished store.
     private(set) var hasCommitted = false
 
-    init(_ store: any PersistentStore, _ load: DestinationLoad) {
+    init(_ store: any PersistentStore, load: DestinationLoad) {
         self.store = store
         state = .loading(load)
     }

@@ -10,7 +10,7 @@ struct EntityBlueprint {
     private let layout: RecordLayout
     private let model: ManagedObjectModel
 
-    init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) throws(StoreError) {
+    init(_ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) throws(StoreError) {
         properties = BatchProperties(entity, in: model)
         layout = entity.layout
         self.model = model
@@ -46,7 +46,7 @@ struct EntityBlueprint {
     }
 
     /// Refuses a value of the right type that is outside the range of the field.
-    func requireRange(of value: Value, _ field: RecordLayout.Field) throws(StoreError) {
+    func requireRange(of value: Value, field: RecordLayout.Field) throws(StoreError) {
         switch field.kind {
         case .integer16, .integer32, .float, .decimal:
             var scratch = RecordBatch(model: model)

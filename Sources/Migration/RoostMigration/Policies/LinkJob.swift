@@ -41,20 +41,20 @@ struct LinkJob {
                             isFlipped: isFlipped != originIsFlipped, pairs: []))
                 }
                 for target in targets {
-                    jobs[position].add(mapping, plan.mappings[target], rule: index, isFlipped: isFlipped)
+                    jobs[position].add(mapping, target: plan.mappings[target], rule: index, isFlipped: isFlipped)
                 }
             }
         }
         return jobs
     }
 
-    private mutating func add(_ mapping: PolicyMapping, _ target: PolicyMapping, rule: Int, isFlipped: Bool) {
-        if isFlipped || owner.isReflexive { pairs[position(of: target, mapping)].targetRule = rule }
-        if !isFlipped { pairs[position(of: mapping, target)].sourceRule = rule }
+    private mutating func add(_ mapping: PolicyMapping, target: PolicyMapping, rule: Int, isFlipped: Bool) {
+        if isFlipped || owner.isReflexive { pairs[position(of: target, target: mapping)].targetRule = rule }
+        if !isFlipped { pairs[position(of: mapping, target: target)].sourceRule = rule }
     }
 
     /// The position of a pair, which is added if it is not there.
-    private mutating func position(of source: PolicyMapping, _ target: PolicyMapping) -> Int {
+    private mutating func position(of source: PolicyMapping, target: PolicyMapping) -> Int {
         if let known = pairs.firstIndex(where: { $0.source === source && $0.target === target }) { return known }
         pairs.append(Pair(source: source, target: target))
         return pairs.count - 1
@@ -70,20 +70,21 @@ struct LinkJob {
     ///   - exceptions: The objects to which the rules do not apply.
     ///   - isAlone: Whether no other job makes links of the relationship.
     /// - Throws: What reading the source and writing the destination throws; `cancelled`.
-    func run(_ session: MigrationSession, _ exceptions: RelationshipExceptions, isAlone: Bool) throws {
+    func run(_ session: MigrationSession, exceptions: RelationshipExceptions, isAlone: Bool) throws {
         let isUntouched =
-            !session.content.policies.relationships.contains(owner.number) || onlyWhereExcepted(session, exceptions)
+            !session.content.policies.relationships.contains(owner.number)
+            || onlyWhereExcepted(session, exceptions: exceptions)
         let isInjective = mappings.allSatisfy { session.associations.isInjective(in: $0) }
-        guard isAlone, isUntouched, isInjective else { return try makeEach(session, exceptions) }
-        if try isIdentity(session, exceptions) {
+        guard isAlone, isUntouched, isInjective else { return try makeEach(session, exceptions: exceptions) }
+        if try isIdentity(session, exceptions: exceptions) {
             try stream(session) { (batch) throws(StoreError) in batch }
         } else {
-            try translate(session, exceptions)
+            try translate(session, exceptions: exceptions)
         }
     }
 
     /// Whether a policy set the relationship only of objects that are known to be exceptions.
-    private func onlyWhereExcepted(_ session: MigrationSession, _ exceptions: RelationshipExceptions) -> Bool {
+    private func onlyWhereExcepted(_ session: MigrationSession, exceptions: RelationshipExceptions) -> Bool {
         !session.setInFirstPass.contains(owner.number) && !exceptions.setElsewhere.contains(owner.number)
     }
 
@@ -111,7 +112,7 @@ struct LinkJob {
     /// Whether every object at either end has become one with the same key, and every pair is a
     /// link.
     private func isIdentity(
-        _ session: MigrationSession, _ exceptions: RelationshipExceptions
+        _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) -> Bool {
         for pair in pairs {
             if let rule = pair.sourceRule, exceptions.hasAny(pair.source, rule: rule) { return false }
@@ -121,11 +122,11 @@ struct LinkJob {
         // Every combination of mappings at both ends makes links, and each entity of the source goes through one mapping.
         guard pairs.count == sources.count * targets.count else { return false }
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
-        guard try isWhole(sources, of: ends.0, session) else { return false }
-        return try isWhole(targets, of: ends.1, session)
+        guard try isWhole(sources, of: ends.0, session: session) else { return false }
+        return try isWhole(targets, of: ends.1, session: session)
     }
 
-    private func isWhole(_ mappings: Set<Int>, of entity: Int, _ session: MigrationSession) throws(StoreError) -> Bool {
+    private func isWhole(_ mappings: Set<Int>, of entity: Int, session: MigrationSession) throws(StoreError) -> Bool {
         let model = session.sourceModel
         for number in model.entities[entity].selfAndSubentities {
             let count = try session.source.count(of: model.entities[number])
@@ -140,7 +141,7 @@ struct LinkJob {
     }
 
     /// Makes links of the objects that became of both ends.
-    private func translate(_ session: MigrationSession, _ exceptions: RelationshipExceptions) throws(StoreError) {
+    private func translate(_ session: MigrationSession, exceptions: RelationshipExceptions) throws(StoreError) {
         let ends = isFlipped ? (origin.destination, origin.source) : (origin.source, origin.destination)
         // Associations are looked up by hierarchy and key.
         var (sources, targets): ([AssociationTable.Object], [AssociationTable.Object]) = ([], [])
@@ -156,7 +157,8 @@ struct LinkJob {
                     try session.associations.appendDestinations(
                         of: .init(entity: ends.1, key: link.target), in: pair.target.number, to: &targets)
                     for source in sources {
-                        for target in targets where try isWanted(source, target, pair, exceptions) {
+                        for target in targets
+                        where try isWanted(source, target: target, pair: pair, exceptions: exceptions) {
                             translated.links.append(
                                 owner.normalized(
                                     Link(source.key, target.key, order: link.order, inverseOrder: link.inverseOrder)))
@@ -169,23 +171,27 @@ struct LinkJob {
     }
 
     private func isWanted(
-        _ source: AssociationTable.Object, _ target: AssociationTable.Object, _ pair: Pair,
-        _ exceptions: RelationshipExceptions
+        _ source: AssociationTable.Object, target: AssociationTable.Object, pair: Pair,
+        exceptions: RelationshipExceptions
     ) throws(StoreError) -> Bool {
-        if let rule = pair.sourceRule, try exceptions.isSet(source, pair.source, rule: rule) { return false }
-        if let rule = pair.targetRule, try exceptions.isSet(target, pair.target, rule: rule) { return false }
-        if let rule = pair.sourceRule, try !exceptions.isLeftOut(source, pair.source, rule: rule) { return true }
-        if let rule = pair.targetRule, try !exceptions.isLeftOut(target, pair.target, rule: rule) { return true }
+        if let rule = pair.sourceRule, try exceptions.isSet(source, mapping: pair.source, rule: rule) { return false }
+        if let rule = pair.targetRule, try exceptions.isSet(target, mapping: pair.target, rule: rule) { return false }
+        if let rule = pair.sourceRule, try !exceptions.isLeftOut(source, mapping: pair.source, rule: rule) {
+            return true
+        }
+        if let rule = pair.targetRule, try !exceptions.isLeftOut(target, mapping: pair.target, rule: rule) {
+            return true
+        }
         return false
     }
 
     // MARK: Object by object
 
-    private func makeEach(_ session: MigrationSession, _ exceptions: RelationshipExceptions) throws {
+    private func makeEach(_ session: MigrationSession, exceptions: RelationshipExceptions) throws {
         var done: Set<Int> = []
         for pair in pairs {
             if let rule = pair.sourceRule, done.insert(pair.source.number).inserted {
-                try makeEach(pair.source, rule, session, exceptions)
+                try makeEach(pair.source, rule: rule, session: session, exceptions: exceptions)
             }
         }
         done = []
@@ -193,34 +199,35 @@ struct LinkJob {
             // Where the rule of the other end applies to all objects, it has made the same pairs.
             let isMade = pair.sourceRule.map { !exceptions.hasAny(pair.source, rule: $0) } ?? false
             if let rule = pair.targetRule, !isMade, done.insert(pair.target.number).inserted {
-                try makeEach(pair.target, rule, session, exceptions)
+                try makeEach(pair.target, rule: rule, session: session, exceptions: exceptions)
             }
         }
-        try keepOrder(session, exceptions)
+        try keepOrder(session, exceptions: exceptions)
     }
 
     /// Puts links at the ordered ends into the order of the source: made from one end, they came
     /// last at the other.
     private func keepOrder(
-        _ session: MigrationSession, _ exceptions: RelationshipExceptions
+        _ session: MigrationSession, exceptions: RelationshipExceptions
     ) throws(StoreError) {
         let inverse = origin.inverse.map { session.sourceModel.relationships[$0] }
         let (forward, backward) = isFlipped ? (inverse, origin) : (origin, inverse)
         if owner.isOrdered, let forward {
             try keepOrder(
-                of: owner, by: forward, pairs.map { ($0.source, $0.sourceRule, $0.target) }, session, exceptions)
+                of: owner, by: forward, ends: pairs.map { ($0.source, $0.sourceRule, $0.target) }, session: session,
+                exceptions: exceptions)
         }
         if let back = owner.inverse, back != owner.number, owner.inverseIsOrdered, let backward {
             try keepOrder(
                 of: session.destinationModel.relationships[back], by: backward,
-                pairs.map { ($0.target, $0.targetRule, $0.source) }, session, exceptions)
+                ends: pairs.map { ($0.target, $0.targetRule, $0.source) }, session: session, exceptions: exceptions)
         }
     }
 
     private func keepOrder(
         of relationship: ManagedObjectModel.Relationship, by related: ManagedObjectModel.Relationship,
-        _ ends: [(end: PolicyMapping, rule: Int?, other: PolicyMapping)], _ session: MigrationSession,
-        _ exceptions: RelationshipExceptions
+        ends: [(end: PolicyMapping, rule: Int?, other: PolicyMapping)], session: MigrationSession,
+        exceptions: RelationshipExceptions
     ) throws(StoreError) {
         var done: Set<Int> = []
         for (end, rule, _) in ends where done.insert(end.number).inserted {
@@ -228,7 +235,7 @@ struct LinkJob {
             let objects = try session.associations.destinations(in: end.number)
             while let place = try objects.next() {
                 // What a policy set keeps the order that the policy gave.
-                if let rule, try exceptions.isSet(place, end, rule: rule) { continue }
+                if let rule, try exceptions.isSet(place, mapping: end, rule: rule) { continue }
                 let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
                 var wanted: [AssociationTable.Object] = []
                 for source in try session.sources(of: object, in: end.number) {
@@ -256,13 +263,13 @@ struct LinkJob {
     }
 
     private func makeEach(
-        _ mapping: PolicyMapping, _ rule: Int, _ session: MigrationSession, _ exceptions: RelationshipExceptions
+        _ mapping: PolicyMapping, rule: Int, session: MigrationSession, exceptions: RelationshipExceptions
     ) throws {
-        let maker = try RelationshipMaker(mapping, exceptions, session)
+        let maker = try RelationshipMaker(mapping, exceptions: exceptions, session: session)
         let objects = try session.associations.destinations(in: mapping.number)
         while let place = try objects.next() {
-            guard try !exceptions.isLeftOut(place, mapping, rule: rule),
-                try !exceptions.isSet(place, mapping, rule: rule)
+            guard try !exceptions.isLeftOut(place, mapping: mapping, rule: rule),
+                try !exceptions.isSet(place, mapping: mapping, rule: rule)
             else { continue }
             let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
             try maker.make(rule, of: object, sources: try session.sources(of: object, in: mapping.number))

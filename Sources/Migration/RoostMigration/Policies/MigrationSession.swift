@@ -200,7 +200,7 @@ public final class MigrationSession {
     ///   attribute and object; what an expression and a function of the policy throws.
     public func createStandardInstance(for source: SourceObject) throws -> DestinationObject? {
         guard let current else { throw Self.outside("createStandardInstance") }
-        return try plan.mappings[current].create(source, self)
+        return try plan.mappings[current].create(source, session: self)
     }
 
     /// Sets the relationships of an object as the relationship mappings of its entity mapping say.

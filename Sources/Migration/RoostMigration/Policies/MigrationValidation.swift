@@ -13,7 +13,7 @@ struct MigrationValidation {
     ///   - store: The destination, to which everything was written.
     ///   - suspects: The entities with objects that may lack a mandatory value.
     ///   - session: The migration.
-    init(_ store: any PersistentStore, suspects: Set<Int>, _ session: MigrationSession) {
+    init(_ store: any PersistentStore, suspects: Set<Int>, session: MigrationSession) {
         self.store = store
         self.suspects = suspects
         self.session = session
@@ -23,7 +23,7 @@ struct MigrationValidation {
     func run() throws(StoreError) {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
-        for number in suspects.sorted() { try requireValues(snapshot.model.entities[number], snapshot) }
+        for number in suspects.sorted() { try requireValues(snapshot.model.entities[number], snapshot: snapshot) }
         for relationship in snapshot.model.relationships where relationship.isToMany {
             try snapshot.requireCounts(of: relationship) { (object) throws(StoreError) in
                 let place = AssociationTable.Object(entity: object.entity, key: object.key)
@@ -31,13 +31,13 @@ struct MigrationValidation {
             }
         }
         for number in session.content.policies.givenByID.sorted() {
-            try requireDestinations(snapshot.model.relationships[number], snapshot)
+            try requireDestinations(snapshot.model.relationships[number], snapshot: snapshot)
         }
     }
 
     /// Requires that the objects exist whose IDs policies gave to a relationship.
     private func requireDestinations(
-        _ relationship: ManagedObjectModel.Relationship, _ snapshot: any StoreSnapshot
+        _ relationship: ManagedObjectModel.Relationship, snapshot: any StoreSnapshot
     ) throws(StoreError) {
         let model = snapshot.model
         let fields = model.entities.map { $0.layout.field(relationship.name.name) }
@@ -72,7 +72,7 @@ struct MigrationValidation {
     // MARK: Mandatory values
 
     private func requireValues(
-        _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
+        _ entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
     ) throws(StoreError) {
         let cursor = try snapshot.fetch(FetchRequest(entity.name).with { $0.includesSubentities = false })
         var batch = RecordBatch(model: snapshot.model)
@@ -191,7 +191,7 @@ extension StoreSnapshot {
                 guard try !isExcused((batch.entityNumber(at: index), batch.key(at: index), keys.count)) else {
                     continue
                 }
-                throw StoreError.wrongCount(of: relationship, batch.id(at: index))
+                throw StoreError.wrongCount(of: relationship, object: batch.id(at: index))
             }
         }
     }

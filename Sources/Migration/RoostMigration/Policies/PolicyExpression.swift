@@ -24,7 +24,7 @@ indirect enum PolicyExpression {
     /// Takes an expression apart.
     ///
     /// - Throws: `invalidMappingModel` for what gives no value of an attribute.
-    init(_ expression: FetchRequest.Expression, _ mapping: String, _ property: String) throws(StoreError) {
+    init(_ expression: FetchRequest.Expression, mapping: String, property: String) throws(StoreError) {
         if let own = expression.ofSourceObject() {
             if case .constant(let value) = own { self = .constant(value) } else { self = .own(own) }
             return
@@ -38,7 +38,9 @@ indirect enum PolicyExpression {
         case .registered(let name, let arguments)
         where arguments.first == .variable(MappingVariable.entityPolicy.rawValue):
             var parts: [PolicyExpression] = []
-            for argument in arguments.dropFirst() { parts.append(try PolicyExpression(argument, mapping, property)) }
+            for argument in arguments.dropFirst() {
+                parts.append(try PolicyExpression(argument, mapping: mapping, property: property))
+            }
             self = .function(name, parts)
         default:
             var values: [(name: String, value: PolicyExpression)] = []
@@ -54,7 +56,7 @@ indirect enum PolicyExpression {
                 default: return nil
                 }
                 let name = "roost.policy.\(values.count)"
-                values.append((name, try PolicyExpression(part, mapping, property)))
+                values.append((name, try PolicyExpression(part, mapping: mapping, property: property)))
                 return .variable(name)
             }
             guard !values.isEmpty else {
@@ -68,29 +70,29 @@ indirect enum PolicyExpression {
     }
 
     /// Returns the same expression, compiled where possible.
-    func compiled(for entity: EntityName, _ source: MigrationSource) throws(StoreError) -> Self {
+    func compiled(for entity: EntityName, source: MigrationSource) throws(StoreError) -> Self {
         switch self {
         case .own(let expression):
             let compiled = try CompiledExpression(expression, for: entity, model: source.model)
             return .compiled(compiled.evaluator(over: source.objectGraph), isCollection: compiled.isCollection)
         case .function(let name, let arguments):
             var parts: [PolicyExpression] = []
-            for argument in arguments { parts.append(try argument.compiled(for: entity, source)) }
+            for argument in arguments { parts.append(try argument.compiled(for: entity, source: source)) }
             return .function(name, parts)
         case .nested(let outer, let values):
             var parts: [(name: String, value: PolicyExpression)] = []
-            for (name, value) in values { parts.append((name, try value.compiled(for: entity, source))) }
+            for (name, value) in values { parts.append((name, try value.compiled(for: entity, source: source))) }
             return .nested(outer, parts)
         default: return self
         }
     }
 
     /// Returns the value for a source object.
-    func value(_ call: PolicyCall, _ session: MigrationSession) throws -> Value {
-        try values(call, session).first ?? .null
+    func value(_ call: PolicyCall, session: MigrationSession) throws -> Value {
+        try values(call, session: session).first ?? .null
     }
 
-    private func values(_ call: PolicyCall, _ session: MigrationSession) throws -> [Value] {
+    private func values(_ call: PolicyCall, session: MigrationSession) throws -> [Value] {
         switch self {
         case .constant(let value): return [value]
         case .own: return []
@@ -102,7 +104,7 @@ indirect enum PolicyExpression {
         case .function(let name, let arguments):
             var given: [Value] = []
             for argument in arguments {
-                let values = try argument.values(call, session)
+                let values = try argument.values(call, session: session)
                 // A missing single value is null; an empty collection gives no values.
                 given += values.isEmpty && !argument.isCollection ? [.null] : values
             }
@@ -118,7 +120,7 @@ indirect enum PolicyExpression {
             ]
         case .nested(let outer, let parts):
             var values: [String: Value] = [:]
-            for (name, value) in parts { values[name] = try value.value(call, session) }
+            for (name, value) in parts { values[name] = try value.value(call, session: session) }
             let complete = try outer.substituting(values)
             let compiled = try CompiledExpression(
                 complete, for: call.source.id.entity, model: session.sourceModel

@@ -30,12 +30,12 @@ struct PolicyContent: StoreContents {
 
     /// Runs the three passes on a thread of its own, on which policies are made and called.
     func fill(
-        _ store: any PersistentStore, by filler: StoreFiller, _ memory: PrivateMemory
+        _ store: any PersistentStore, by filler: StoreFiller, memory: PrivateMemory
     ) throws(StoreError) -> CopiedContent {
         let migration = try WorkerThread("roost-migration") { () throws(StoreError) in
             let snapshot = try source.snapshot()
             defer { snapshot.close() }
-            return try PolicyMigration(self, snapshot, store, filler, memory).run()
+            return try PolicyMigration(self, snapshot: snapshot, store: store, filler: filler, memory: memory).run()
         }
         return try migration.join().get()
     }
@@ -65,8 +65,8 @@ final class PolicyMigration {
     private var skipped = SkippedObjects()
 
     init(
-        _ contents: PolicyContent, _ snapshot: any StoreSnapshot, _ store: any PersistentStore, _ filler: StoreFiller,
-        _ memory: PrivateMemory
+        _ contents: PolicyContent, snapshot: any StoreSnapshot, store: any PersistentStore, filler: StoreFiller,
+        memory: PrivateMemory
     ) throws(StoreError) {
         self.contents = contents
         self.filler = filler
@@ -75,7 +75,7 @@ final class PolicyMigration {
         start = clock.now
         let directories = store.spillDirectories
         source = MigrationSource(
-            snapshot, failures: failures, contents.options.conversion, directories: directories)
+            snapshot, failures: failures, options: contents.options.conversion, directories: directories)
         plan = try PolicyPlan(
             contents.mapping, from: snapshot.model, to: contents.model, policies: contents.options.policies)
         let associations = AssociationTable(
@@ -92,15 +92,15 @@ final class PolicyMigration {
         let names = Dictionary(uniqueKeysWithValues: lastKeys.map { (contents.model.entities[$0.key].name, $0.value) })
         let channel = BatchChannel(capacity: Self.channelCapacity)
         let writer = try WorkerThread("roost-writer") { () throws(StoreError) in
-            do throws(StoreError) { return try filler.write(from: channel, to: store, memory) } catch {
+            do throws(StoreError) { return try filler.write(from: channel, to: store, memory: memory) } catch {
                 channel.stop()
                 throw error
             }
         }
         let load = try DestinationLoad(
-            channel, begin: .begin(lastKeys: names, objectCount: total, linkCount: nil), writer)
+            channel, begin: .begin(lastKeys: names, objectCount: total, linkCount: nil), writer: writer)
         content = try DestinationContent(
-            store, load, lastKeys: lastKeys, failures: failures, directories: directories)
+            store, load: load, lastKeys: lastKeys, failures: failures, directories: directories)
         session = MigrationSession(
             plan, source: source, content: content, associations: associations,
             cancellation: contents.options.conversion.cancellation)
@@ -133,7 +133,7 @@ final class PolicyMigration {
         let losses =
             try leftOutByPolicies()
             + plan.mappings.flatMap { mapping in
-                mapping.source.map { MigrationReport.losses($0.name, mapping.lostIDs) } ?? []
+                mapping.source.map { MigrationReport.losses($0.name, lostIDs: mapping.lostIDs) } ?? []
             }
         contents.outcome.withLock { $0 = PolicyContent.Outcome(counts: counts, losses: losses) }
         return copied
@@ -146,9 +146,9 @@ final class PolicyMigration {
     /// rest cannot be compared.
     private func requireRecordedContent() throws(StoreError) {
         guard !contents.source.takesChanges, let recorded = try source.snapshot.recordedTally() else { return }
-        try source.found.countRest(of: source.snapshot, contents.options.conversion, noting: &skipped)
+        try source.found.countRest(of: source.snapshot, options: contents.options.conversion, noting: &skipped)
         guard skipped.isEmpty else { return }
-        try source.found.requireRecorded(recorded, contents.source)
+        try source.found.requireRecorded(recorded, store: contents.source)
     }
 
     /// Returns messages about the objects that policies dropped.
@@ -221,12 +221,12 @@ final class PolicyMigration {
         while true {
             var records = spare ?? RecordBatch(model: source.model)
             spare = nil
-            guard try cursor.next(into: &records, contents.options.conversion, noting: &skipped) else { break }
+            guard try cursor.next(into: &records, options: contents.options.conversion, noting: &skipped) else { break }
             let count = records.count
             if isCounted { source.found.add(records) }
-            var batch = SourceBatch(source, records)
+            var batch = SourceBatch(source, records: records)
             records = RecordBatch(model: source.model)
-            try makeObjects(mapping, batch)
+            try makeObjects(mapping, batch: batch)
             // Unless a policy keeps one of its objects, the batch's memory is used again.
             if isKnownUniquelyReferenced(&batch) { spare = batch.takeRecords() }
             readCount += count
@@ -237,14 +237,14 @@ final class PolicyMigration {
         if isCounted, skipped.isEmpty { source.note(count: mapping.readCount, of: entity) }
     }
 
-    private func makeObjects(_ mapping: PolicyMapping, _ batch: SourceBatch) throws(StoreError) {
+    private func makeObjects(_ mapping: PolicyMapping, batch: SourceBatch) throws(StoreError) {
         for index in 0..<batch.records.count {
             let object = SourceObject(batch: batch, index: index)
             try call(mapping) {
                 if let policy = mapping.policy {
                     try policy.createDestinationInstances(for: object, by: mapping.declaration, in: session)
                 } else {
-                    _ = try mapping.create(object, session)
+                    _ = try mapping.create(object, session: session)
                 }
             }
             try content.writeIfFull()
@@ -256,7 +256,7 @@ final class PolicyMigration {
         guard content.output.isOpen else { return }
         memory.sample()
         filler.report(
-            .copying, current, objects: readCount, links: 0, totalObjects: totalObjects,
+            .copying, current: current, objects: readCount, links: 0, totalObjects: totalObjects,
             seconds: (clock.now - start).inSeconds)
     }
 
@@ -273,11 +273,11 @@ final class PolicyMigration {
                 var chunk: [AssociationTable.Object] = []
                 while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
                 guard !chunk.isEmpty else { break }
-                let sources = try prefetch(chunk, mapping)
+                let sources = try prefetch(chunk, mapping: mapping)
                 for place in chunk where place.entity == mapping.destination?.number {
                     let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
                     for source in sources[place] ?? [] where source.entityNumber == mapping.source?.number {
-                        try translateIDs(of: source, to: object, mapping)
+                        try translateIDs(of: source, to: object, mapping: mapping)
                     }
                     try content.writeIfFull()
                 }
@@ -286,7 +286,7 @@ final class PolicyMigration {
     }
 
     private func translateIDs(
-        of source: SourceObject, to object: DestinationObject, _ mapping: PolicyMapping
+        of source: SourceObject, to object: DestinationObject, mapping: PolicyMapping
     ) throws(StoreError) {
         for (to, from) in mapping.objectIDs {
             guard let (entity, key) = source.batch.records.withRecord(at: source.index, { $0.reference(from) }),
@@ -337,14 +337,14 @@ final class PolicyMigration {
         var done: Set<Int> = []
         var settled: Set<RuleNumber> = []
         for mapping in plan.mappings {
-            let maker = try RelationshipMaker(mapping, exceptions, session)
+            let maker = try RelationshipMaker(mapping, exceptions: exceptions, session: session)
             makers.append(maker)
             if !maker.isIdle { try makeRelationships(maker) }
             done.insert(mapping.number)
             // Links are made as soon as no later mapping can affect them.
             for job in jobs where job.mappings.isSubset(of: done) {
                 let isAlone = jobCounts[job.owner.number] == 1
-                try call(mapping) { try job.run(session, exceptions, isAlone: isAlone) }
+                try call(mapping) { try job.run(session, exceptions: exceptions, isAlone: isAlone) }
             }
             jobs.removeAll { $0.mappings.isSubset(of: done) }
             for maker in makers {
@@ -383,7 +383,7 @@ final class PolicyMigration {
             chunk.removeAll(keepingCapacity: true)
             while chunk.count < Self.chunkCount, let next = try objects.next() { chunk.append(next) }
             guard !chunk.isEmpty else { return }
-            let sources = try maker.makesEach ? prefetch(chunk, mapping) : [:]
+            let sources = try maker.makesEach ? prefetch(chunk, mapping: mapping) : [:]
             for place in chunk {
                 let object = DestinationObject(content: content, entityNumber: place.entity, key: place.key)
                 try call(mapping) {
@@ -403,7 +403,7 @@ final class PolicyMigration {
 
     /// Reads objects and what they were made of together.
     private func prefetch(
-        _ chunk: [AssociationTable.Object], _ mapping: PolicyMapping
+        _ chunk: [AssociationTable.Object], mapping: PolicyMapping
     ) throws(StoreError) -> [AssociationTable.Object: [SourceObject]] {
         try content.open()
         try content.write()
@@ -430,7 +430,7 @@ final class PolicyMigration {
     private func validate() throws(StoreError) {
         try callPolicies { policy, mapping in try policy.performCustomValidation(for: mapping, in: session) }
         try content.finish()
-        try MigrationValidation(store, suspects: content.written.suspects, session).run()
+        try MigrationValidation(store, suspects: content.written.suspects, session: session).run()
         session.progress = 1
         try callPolicies { policy, mapping in try policy.end(mapping, in: session) }
     }

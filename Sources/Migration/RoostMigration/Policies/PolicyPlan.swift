@@ -44,13 +44,13 @@ final class PolicyPlan {
         for (number, mapping) in declaration.entityMappings.enumerated() {
             mappings.append(
                 try PolicyMapping(
-                    number, mapping, from: source, to: destination,
-                    policy: try Self.policy(mapping, policies, isMade: makesPolicies)))
+                    number, declaration: mapping, from: source, to: destination,
+                    policy: try Self.policy(mapping, policies: policies, isMade: makesPolicies)))
         }
         resolveKeys()
         let attributes = try MappingPlan(declaration, from: source, to: destination, onlyAttributes: true)
         assumedEntities = attributes.makersBySource.map { $0.first?.destination.number }
-        for mapping in mappings { try mapping.resolve(self, attributes) }
+        for mapping in mappings { try mapping.resolve(self, attributes: attributes) }
         for mapping in mappings { mapping.resolveWays(self) }
         // If one rule makes links of a relationship object by object, all do, in the order of the mappings: the last one wins.
         let madeEach = Set(mappings.flatMap(\.rules).filter { $0.way == .each }.compactMap(\.linkOwner))
@@ -73,7 +73,7 @@ final class PolicyPlan {
     }
 
     private static func policy(
-        _ mapping: EntityMapping, _ policies: [String: @Sendable () -> EntityMigrationPolicy], isMade: Bool
+        _ mapping: EntityMapping, policies: [String: @Sendable () -> EntityMigrationPolicy], isMade: Bool
     ) throws(StoreError) -> EntityMigrationPolicy? {
         guard let name = mapping.policyName else { return nil }
         guard let make = policies[name] else {
@@ -173,7 +173,7 @@ final class PolicyMapping {
     var lostLater: [String: Int] = [:]
 
     init(
-        _ number: Int, _ declaration: EntityMapping, from source: ManagedObjectModel,
+        _ number: Int, declaration: EntityMapping, from source: ManagedObjectModel,
         to destination: ManagedObjectModel,
         policy: EntityMigrationPolicy?
     ) throws(StoreError) {
@@ -195,16 +195,18 @@ final class PolicyMapping {
     /// Whether source objects go through it.
     var takesObjects: Bool { source.map { !$0.isAbstract } ?? false && declaration.type != .remove }
 
-    func resolve(_ plan: PolicyPlan, _ attributes: MappingPlan) throws(StoreError) {
+    func resolve(_ plan: PolicyPlan, attributes: MappingPlan) throws(StoreError) {
         guard let source, let destination else { return }
-        self.attributes = try StandardAttributes(self, attributes)
+        self.attributes = try StandardAttributes(self, plan: attributes)
         for relationship in destination.relationships {
-            if let rule = try RelationshipRule(relationship, declaration, source, plan) { rules.append(rule) }
+            if let rule = try RelationshipRule(relationship, mapping: declaration, source: source, plan: plan) {
+                rules.append(rule)
+            }
         }
     }
 
     func resolveWays(_ plan: PolicyPlan) {
-        for index in rules.indices { rules[index].way = rules[index].way(of: self, plan) }
+        for index in rules.indices { rules[index].way = rules[index].way(of: self, plan: plan) }
     }
 
     /// Makes object by object what would be made with all links of one of these relationships
@@ -228,7 +230,7 @@ final class PolicyMapping {
     }
 
     /// Makes the standard object of a source object and associates both.
-    func create(_ object: SourceObject, _ session: MigrationSession) throws -> DestinationObject? {
+    func create(_ object: SourceObject, session: MigrationSession) throws -> DestinationObject? {
         if let destination, destination.isAbstract, declaration.type != .remove {
             throw StoreError.abstract(destination.name, object: object.id)
         }
@@ -238,8 +240,8 @@ final class PolicyMapping {
                 .invalidRequest,
                 "The entity mapping '\(declaration.name)' takes objects of '\(source.name)', and \(object.id) is none.")
         }
-        let key = try key(for: object, root: destination.root, session)
-        let made = try attributes.make(object, key: key, self, session)
+        let key = try key(for: object, root: destination.root, session: session)
+        let made = try attributes.make(object, key: key, mapping: self, session: session)
         standardCount += 1
         try session.associations.associate(
             .init(entity: object.entityNumber, key: object.key), with: .init(entity: destination.number, key: key),
@@ -248,7 +250,7 @@ final class PolicyMapping {
     }
 
     /// Returns the key of the source object, or a new one if another object has it.
-    private func key(for object: SourceObject, root: Int, _ session: MigrationSession) throws(StoreError) -> Int64 {
+    private func key(for object: SourceObject, root: Int, session: MigrationSession) throws(StoreError) -> Int64 {
         guard keepsKeys else { return try session.content.newKey(root: root) }
         var others: [AssociationTable.Object] = []
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)

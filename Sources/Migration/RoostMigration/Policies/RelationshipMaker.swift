@@ -18,8 +18,7 @@ final class RelationshipMaker {
     private var hasStandard = false
     private var explicit: Set<Int> = []
 
-    init(_ mapping: PolicyMapping, _ exceptions: RelationshipExceptions, _ session: MigrationSession) throws(StoreError)
-    {
+    init(_ mapping: PolicyMapping, exceptions: RelationshipExceptions, session: MigrationSession) throws(StoreError) {
         self.mapping = mapping
         self.exceptions = exceptions
         self.session = session
@@ -27,7 +26,7 @@ final class RelationshipMaker {
         for (index, rule) in mapping.rules.enumerated() {
             switch rule.way {
             case .links, .given: break
-            case .field: if try !Self.isClean(rule, mapping, session) { each.append(index) }
+            case .field: if try !Self.isClean(rule, mapping: mapping, session: session) { each.append(index) }
             case .each: each.append(index)
             }
             if case .objects(let expression, _) = rule.origin, let source = mapping.source {
@@ -42,7 +41,7 @@ final class RelationshipMaker {
 
     /// Whether what a rule wrote in the first pass is still right.
     private static func isClean(
-        _ rule: RelationshipRule, _ mapping: PolicyMapping, _ session: MigrationSession
+        _ rule: RelationshipRule, mapping: PolicyMapping, session: MigrationSession
     ) throws(StoreError) -> Bool {
         let associations = session.associations
         guard mapping.standardCount == associations.count(in: mapping.number),
@@ -86,7 +85,7 @@ final class RelationshipMaker {
         }
         try callback()
         guard !hasStandard else { return }
-        for index in mapping.rules.indices { try exceptions.leaveOut(object, mapping, rule: index) }
+        for index in mapping.rules.indices { try exceptions.leaveOut(object, mapping: mapping, rule: index) }
     }
 
     /// Applies the rules to the current object.
@@ -113,7 +112,7 @@ final class RelationshipMaker {
         let rule = mapping.rules[index]
         let manner = session.plan.manner(of: rule)
         for (position, source) in sources.enumerated() {
-            let found = try destinations(rule, index, source, object)
+            let found = try destinations(rule, index: index, source: source, object: object)
             let destinations = rule.relationship.isToMany ? found : Array(found.prefix(1))
             if case .policy = rule.origin {
                 try session.content.setGiven(rule.relationship, of: object, to: destinations)
@@ -132,7 +131,7 @@ final class RelationshipMaker {
 
     /// Returns the destinations that a rule gives for a source object.
     private func destinations(
-        _ rule: RelationshipRule, _ index: Int, _ source: SourceObject, _ object: DestinationObject
+        _ rule: RelationshipRule, index: Int, source: SourceObject, object: DestinationObject
     ) throws -> [DestinationObject] {
         var found: [AssociationTable.Object] = []
         switch rule.origin {
@@ -153,7 +152,8 @@ final class RelationshipMaker {
             while let next = try all.next() { found.append(next) }
         case .policy(let expression, let property):
             let call = PolicyCall(source: source, destination: object.id, property: property, mapping: mapping)
-            let value = try expression.compiled(for: source.id.entity, session.source).value(call, session)
+            let value = try expression.compiled(for: source.id.entity, source: session.source).value(
+                call, session: session)
             guard !value.isNull else { return [] }
             guard case .objectID(let id) = value, let number = session.destinationModel.entity(id.entity)?.number else {
                 throw StoreError(
@@ -186,13 +186,13 @@ final class RelationshipMaker {
         let rule = mapping.rules[index]
         let objects = try exceptions.leftOut(mapping, rule: index)
         while let place = try objects.next() {
-            guard try !exceptions.isSet(place, mapping, rule: index),
+            guard try !exceptions.isSet(place, mapping: mapping, rule: index),
                 try !session.content.policies.includes(rule.relationship, of: place)
             else { continue }
             let object = DestinationObject(content: session.content, entityNumber: place.entity, key: place.key)
             var given: DestinationObject?
             for source in try session.sources(of: object, in: mapping.number) {
-                for candidate in try destinations(rule, index, source, object).prefix(1)
+                for candidate in try destinations(rule, index: index, source: source, object: object).prefix(1)
                 where try isGiven(rule, by: candidate) { given = candidate }
             }
             try session.content.set(rule.relationship, of: object, to: given.map { [$0] } ?? [])
@@ -208,7 +208,7 @@ final class RelationshipMaker {
             guard let back = target.rules.firstIndex(where: { $0.relationship.number == inverse }) else { continue }
             var found: [AssociationTable.Object] = []
             try session.associations.appendSources(of: place, in: target.number, to: &found)
-            if !found.isEmpty, try !exceptions.isLeftOut(place, target, rule: back) { return true }
+            if !found.isEmpty, try !exceptions.isLeftOut(place, mapping: target, rule: back) { return true }
         }
         return false
     }
@@ -221,7 +221,7 @@ final class RelationshipMaker {
             let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number }),
             mapping.rules[index].way == .links, explicit.insert(index).inserted
         else { return }
-        try exceptions.noteSet(object, mapping, rule: index)
+        try exceptions.noteSet(object, mapping: mapping, rule: index)
         do { try make(index) } catch let error as StoreError { throw error } catch {
             throw StoreError(.migrationFailed, "The links of \(object.id) could not be made.", underlying: error)
         }
@@ -233,7 +233,7 @@ final class RelationshipMaker {
             let index = mapping.rules.firstIndex(where: { $0.relationship.number == relationship.number })
         else { return exceptions.noteSet(relationship) }
         guard explicit.insert(index).inserted else { return }
-        try exceptions.noteSet(object, mapping, rule: index)
+        try exceptions.noteSet(object, mapping: mapping, rule: index)
     }
 }
 
@@ -272,12 +272,12 @@ final class RelationshipExceptions {
             directories: directories)
     }
 
-    func leaveOut(_ object: DestinationObject, _ mapping: PolicyMapping, rule: Int) throws(StoreError) {
+    func leaveOut(_ object: DestinationObject, mapping: PolicyMapping, rule: Int) throws(StoreError) {
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
         try leftOut.associate(place, with: place, in: firstRule[mapping.number] + rule)
     }
 
-    func noteSet(_ object: DestinationObject, _ mapping: PolicyMapping, rule: Int) throws(StoreError) {
+    func noteSet(_ object: DestinationObject, mapping: PolicyMapping, rule: Int) throws(StoreError) {
         let place = AssociationTable.Object(entity: object.entityNumber, key: object.key)
         try setByPolicy.associate(place, with: place, in: firstRule[mapping.number] + rule)
     }
@@ -288,13 +288,13 @@ final class RelationshipExceptions {
     }
 
     /// Whether the standard behavior was left out for an object.
-    func isLeftOut(_ place: AssociationTable.Object, _ mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
-        try Self.contains(place, leftOut, firstRule[mapping.number] + rule)
+    func isLeftOut(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
+        try Self.contains(place, table: leftOut, number: firstRule[mapping.number] + rule)
     }
 
     /// Whether a policy set the relationship of an object itself.
-    func isSet(_ place: AssociationTable.Object, _ mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
-        try Self.contains(place, setByPolicy, firstRule[mapping.number] + rule)
+    func isSet(_ place: AssociationTable.Object, mapping: PolicyMapping, rule: Int) throws(StoreError) -> Bool {
+        try Self.contains(place, table: setByPolicy, number: firstRule[mapping.number] + rule)
     }
 
     /// Whether there is any exception to a rule.
@@ -309,7 +309,7 @@ final class RelationshipExceptions {
     }
 
     private static func contains(
-        _ place: AssociationTable.Object, _ table: AssociationTable, _ number: Int
+        _ place: AssociationTable.Object, table: AssociationTable, number: Int
     ) throws(StoreError) -> Bool {
         guard table.count(in: number) > 0 else { return false }
         var found: [AssociationTable.Object] = []

@@ -42,11 +42,13 @@ struct RelationshipRule {
 
     /// Resolves the rule; nil if the mapping says nothing.
     init?(
-        _ relationship: ManagedObjectModel.Relationship, _ mapping: EntityMapping, _ source: ManagedObjectModel.Entity,
-        _ plan: PolicyPlan
+        _ relationship: ManagedObjectModel.Relationship, mapping: EntityMapping, source: ManagedObjectModel.Entity,
+        plan: PolicyPlan
     ) throws(StoreError) {
         let name = relationship.name.name
-        guard let origin = try Self.origin(relationship, mapping, source, plan) else { return nil }
+        guard let origin = try Self.origin(relationship, mapping: mapping, source: source, plan: plan) else {
+            return nil
+        }
         self.relationship = relationship
         self.origin = origin
         var kept = [Int32](repeating: -1, count: plan.source.entities.count)
@@ -71,8 +73,8 @@ struct RelationshipRule {
     }
 
     private static func origin(
-        _ relationship: ManagedObjectModel.Relationship, _ mapping: EntityMapping, _ source: ManagedObjectModel.Entity,
-        _ plan: PolicyPlan
+        _ relationship: ManagedObjectModel.Relationship, mapping: EntityMapping, source: ManagedObjectModel.Entity,
+        plan: PolicyPlan
     ) throws(StoreError) -> Origin? {
         let name = relationship.name.name
         if mapping.type == .copy {
@@ -86,14 +88,14 @@ struct RelationshipRule {
             let expression = property.valueExpression, expression != .constant(.null)
         else { return nil }
         guard case .registered(let function, let arguments) = expression, let target = arguments.first else {
-            throw misfit(property, mapping)
+            throw misfit(property, mapping: mapping)
         }
         if target == .variable(MappingVariable.entityPolicy.rawValue) {
-            return .policy(try PolicyExpression(expression, mapping.name, name), property)
+            return .policy(try PolicyExpression(expression, mapping: mapping.name, property: name), property)
         }
         guard target == .variable(MappingVariable.manager.rawValue), arguments.count == 3,
             case .constant(.string(let text)) = arguments[1], let function = MappingFunction(rawValue: function)
-        else { throw misfit(property, mapping) }
+        else { throw misfit(property, mapping: mapping) }
         let targets: [Int]
         switch function {
         case .destinationInstances:
@@ -109,16 +111,16 @@ struct RelationshipRule {
                 made.destination.map { plan.destination.entities[relationship.destination].includes($0.number) }
                     ?? false
             }.map(\.number)
-        case .value: throw misfit(property, mapping)
+        case .value: throw misfit(property, mapping: mapping)
         }
-        guard let objects = arguments[2].ofSourceObject() else { throw misfit(property, mapping) }
+        guard let objects = arguments[2].ofSourceObject() else { throw misfit(property, mapping: mapping) }
         if case .keyPath(let names) = objects, names.count == 1, let related = source.relationship(names[0]) {
-            return .related(related, by: targets.filter { plan.mappings[$0].mayTake(related, plan.source) })
+            return .related(related, by: targets.filter { plan.mappings[$0].mayTake(related, model: plan.source) })
         }
         return .objects(objects, by: targets)
     }
 
-    private static func misfit(_ property: PropertyMapping, _ mapping: EntityMapping) -> StoreError {
+    private static func misfit(_ property: PropertyMapping, mapping: EntityMapping) -> StoreError {
         StoreError(
             .invalidMappingModel,
             "Mapping '\(mapping.name)', '\(property.name)': the expression gives no objects of the destination; write destinationInstances(ofEntityMapping:from:), relatedInstances(ofSourceRelationship:), or a function of the policy."
@@ -143,20 +145,20 @@ struct RelationshipRule {
     }
 
     /// Returns the way to make the rule for a mapping.
-    func way(of mapping: PolicyMapping, _ plan: PolicyPlan) -> Way {
+    func way(of mapping: PolicyMapping, plan: PolicyPlan) -> Way {
         guard case .related(let related, let targets) = origin else { return .each }
         switch relationship.storage {
         case .field:
             guard related.storage == .field, from != nil, to != nil else { return .each }
             guard let inverse = relationship.inverse, !plan.destination.relationships[inverse].isToMany else {
                 // If one end of a one-to-one relationship is not kept, it may have pairs that this end lacks.
-                return OneSidedPairs.areKept(by: related, plan.source) ? .each : .field
+                return OneSidedPairs.areKept(by: related, model: plan.source) ? .each : .field
             }
             // One to one: each side has a field, which both rules must fill alike.
-            return isGivenBack(inverse, related.inverse, by: targets, to: mapping, plan) ? .field : .each
+            return isGivenBack(inverse, origin: related.inverse, by: targets, to: mapping, plan: plan) ? .field : .each
         case .derived(let inverse):
             guard case .derived(let origin) = related.storage else { return .each }
-            return isGivenBack(inverse, origin, by: targets, to: mapping, plan) ? .given : .each
+            return isGivenBack(inverse, origin: origin, by: targets, to: mapping, plan: plan) ? .given : .each
         case .links(let owner, _):
             guard case .links(let origin, _) = related.storage else { return .each }
             let reflexive = (
@@ -164,14 +166,15 @@ struct RelationshipRule {
             )
             guard reflexive.0 || reflexive.1 else { return .links }
             // Each pair is there once, and both ends have it.
-            let bothWays = isGivenBack(relationship.number, related.number, by: targets, to: mapping, plan)
+            let bothWays = isGivenBack(
+                relationship.number, origin: related.number, by: targets, to: mapping, plan: plan)
             return reflexive.0 && reflexive.1 && bothWays ? .links : .each
         }
     }
 
     /// Whether the rules of all targets refer back by the inverse.
     private func isGivenBack(
-        _ inverse: Int, _ origin: Int?, by targets: [Int], to mapping: PolicyMapping, _ plan: PolicyPlan
+        _ inverse: Int, origin: Int?, by targets: [Int], to mapping: PolicyMapping, plan: PolicyPlan
     ) -> Bool {
         targets.allSatisfy { target in
             plan.mappings[target].rules.contains { rule in
@@ -216,7 +219,7 @@ struct RelationshipRule {
 
 extension PolicyMapping {
     /// Whether it takes objects that a relationship of the source can refer to.
-    func mayTake(_ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel) -> Bool {
+    func mayTake(_ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel) -> Bool {
         source.map { model.entities[relationship.destination].includes($0.number) } ?? true
     }
 }

@@ -60,7 +60,7 @@ final class SourceBatch {
     let source: MigrationSource
     private(set) var records: RecordBatch
 
-    init(_ source: MigrationSource, _ records: RecordBatch) {
+    init(_ source: MigrationSource, records: RecordBatch) {
         self.source = source
         self.records = records
     }
@@ -101,7 +101,7 @@ final class MigrationSource {
     var found: FoundContent
 
     init(
-        _ snapshot: any StoreSnapshot, failures: PolicyFailures, _ options: ConversionOptions, directories: [String]
+        _ snapshot: any StoreSnapshot, failures: PolicyFailures, options: ConversionOptions, directories: [String]
     ) {
         self.options = options
         self.directories = directories
@@ -148,7 +148,7 @@ final class MigrationSource {
         while true {
             var records = RecordBatch(model: model)
             guard try cursor.next(into: &records) else { return objects }
-            let batch = SourceBatch(self, records)
+            let batch = SourceBatch(self, records: records)
             for index in 0..<records.count { objects.append(SourceObject(batch: batch, index: index)) }
         }
     }
@@ -161,7 +161,7 @@ final class MigrationSource {
         guard relationship.isToMany else {
             let field = try entity.layout.requireField(name)
             let own = object.batch.records.withRecord(at: object.index) { $0.isNull(field) }
-            if own, let partner = try pairs(of: relationship)?.partner(object.entityNumber, object.key) {
+            if own, let partner = try pairs(of: relationship)?.partner(object.entityNumber, key: object.key) {
                 return [ObjectID(model.entities[partner.entity].name, key: partner.key)]
             }
             return object.batch.records.withRecord(at: object.index) { record in
@@ -180,7 +180,8 @@ final class MigrationSource {
     /// Returns the pairs of a one-to-one relationship that only its other end has, or nil.
     private func pairs(of relationship: ManagedObjectModel.Relationship) throws(StoreError) -> OneSidedPairs? {
         if let known = pairs[relationship.number] { return known }
-        let found = try OneSidedPairs.found(relationship, snapshot, options, directories: directories)
+        let found = try OneSidedPairs.found(
+            relationship, snapshot: snapshot, options: options, directories: directories)
         pairs[relationship.number] = .some(found)
         return found
     }

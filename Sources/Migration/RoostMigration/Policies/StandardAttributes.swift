@@ -13,7 +13,7 @@ final class StandardAttributes {
     private let demanded: Set<String>
 
     /// Resolves the attributes of an entity mapping; nil if it makes no objects of source objects.
-    init?(_ mapping: PolicyMapping, _ plan: MappingPlan) throws(StoreError) {
+    init?(_ mapping: PolicyMapping, plan: MappingPlan) throws(StoreError) {
         guard let maker = plan.makers.first(where: { $0.mapping == mapping.number }), !maker.destination.isAbstract
         else {
             return nil
@@ -31,7 +31,10 @@ final class StandardAttributes {
                 let attribute = maker.destination.attribute(atPath: property.name), attribute.isStored
             else { continue }
             policyValues.append(
-                (property, attribute, try PolicyExpression(expression, mapping.declaration.name, property.name)))
+                (
+                    property, attribute,
+                    try PolicyExpression(expression, mapping: mapping.declaration.name, property: property.name)
+                ))
         }
     }
 
@@ -55,7 +58,7 @@ final class StandardAttributes {
         maker.references = rules.compactMap { $0.reference(plan.source) }
         transform = try RecordTransform(maker, in: plan, over: source.objectGraph)
         for index in policyValues.indices {
-            policyValues[index].value = try policyValues[index].value.compiled(for: maker.source.name, source)
+            policyValues[index].value = try policyValues[index].value.compiled(for: maker.source.name, source: source)
         }
     }
 
@@ -64,7 +67,7 @@ final class StandardAttributes {
     /// - Throws: `migrationFailed` for a value that an attribute cannot hold; what expressions and
     ///   the policy throw.
     func make(
-        _ object: SourceObject, key: Int64, _ mapping: PolicyMapping, _ session: MigrationSession
+        _ object: SourceObject, key: Int64, mapping: PolicyMapping, session: MigrationSession
     ) throws -> DestinationObject {
         guard let transform else {
             throw StoreError(.internalInconsistency, "An entity mapping was used before it was prepared.")
@@ -76,7 +79,7 @@ final class StandardAttributes {
                 source: object, destination: ObjectID(maker.destination.name, key: key), property: property,
                 mapping: mapping
             )
-            values.append(try expression.value(call, session))
+            values.append(try expression.value(call, session: session))
         }
         let made = try session.content.append(entity: maker.destination.number, key: key) {
             (batch) throws(StoreError) in
@@ -86,16 +89,17 @@ final class StandardAttributes {
         }
         for ((property, attribute, _), value) in zip(policyValues, values) {
             try set(
-                value.isNull && !attribute.isOptional ? attribute.defaultValue : value, property.name, of: made, object)
+                value.isNull && !attribute.isOptional ? attribute.defaultValue : value, name: property.name, of: made,
+                object: object)
         }
         return made
     }
 
     private func set(
-        _ value: Value, _ name: String, of made: DestinationObject, _ object: SourceObject
+        _ value: Value, name: String, of made: DestinationObject, object: SourceObject
     ) throws(StoreError) {
         do throws(StoreError) {
-            try made.content.set(value, name, of: made)
+            try made.content.set(value, name: name, of: made)
         } catch  where error.code == .invalidValue {
             throw StoreError(
                 .migrationFailed,

@@ -11,7 +11,7 @@ struct WrittenContent {
     /// Adds records, and notes the entities of records that lack a mandatory value.
     ///
     /// Objects that get the value later are looked at again in the end.
-    mutating func add(_ batch: RecordBatch, _ blueprints: [EntityBlueprint?]) {
+    mutating func add(_ batch: RecordBatch, blueprints: [EntityBlueprint?]) {
         batch.forEachRecord { record in
             guard let blueprint = blueprints[record.entityNumber], !suspects.contains(record.entityNumber) else {
                 return
@@ -48,7 +48,7 @@ struct NewKeys {
     init(after lastKeys: [Int: Int64]) { next = lastKeys.mapValues { $0 == .max ? .max : $0 + 1 } }
 
     /// Takes the next key of a hierarchy.
-    mutating func take(root: Int, _ model: ManagedObjectModel) throws(StoreError) -> Int64 {
+    mutating func take(root: Int, model: ManagedObjectModel) throws(StoreError) -> Int64 {
         let key = next[root] ?? 1
         guard key < .max else {
             throw StoreError(

@@ -108,7 +108,7 @@ struct ChainMigration: Sendable {
         guard case .location(let location) = destination, !location.path.isEmpty else { return }
         let type = try registry.type(named: location.type)
         do throws(StoreError) {
-            try options.conversion.replace(location, type, with: unpublished.location)
+            try options.conversion.replace(location, type: type, with: unpublished.location)
         } catch {
             // The first error counts; the next process that writes there sweeps what remains.
             try? type.destroy(unpublished.location)
@@ -130,9 +130,9 @@ extension MigrationOptions {
                 .invalidRequest,
                 "A migration has one way: a mapping model, a history of versions, or stages; leave out the others.")
         }
-        if let stages { return try stages.chain(from: source, to: model, storeAt: location, self) }
-        if let history { return try history.chain(from: source, to: model, storeAt: location, self) }
-        return try MigrationChain.direct(from: source, to: model, self)
+        if let stages { return try stages.chain(from: source, to: model, storeAt: location, options: self) }
+        if let history { return try history.chain(from: source, to: model, storeAt: location, options: self) }
+        return try MigrationChain.direct(from: source, to: model, options: self)
     }
 }
 

@@ -36,25 +36,25 @@ struct ChainRun: Sendable {
             for (position, step) in chain.steps.enumerated() {
                 if let handler = step.stage?.willMigrate, let stage = step.stage {
                     if held == nil {
-                        let (copy, report) = try copy(source, identity)
+                        let (copy, report) = try copy(source, identity: identity)
                         (held, current) = (copy, .store(copy.store))
                         copying = report
                     }
-                    if let held { try call(handler, held.store, stage, step) }
+                    if let held { try call(handler, store: held.store, stage: stage, step: step) }
                 }
                 // With the metadata as handlers left it.
-                let next = try next(after: position, step, try held?.store.metadata() ?? identity)
+                let next = try next(after: position, step: step, identity: try held?.store.metadata() ?? identity)
                 let target: any PersistentStore
                 if let next { target = next.store } else { target = try openDestination }
                 do throws(StoreError) {
-                    reports.append(try migrate(current, to: target, position))
+                    reports.append(try migrate(current, to: target, position: position))
                     try held?.discard()
                 } catch {
                     throw next?.discard(after: error) ?? error
                 }
                 (held, current) = (next, .store(target))
                 if let handler = step.stage?.didMigrate, let stage = step.stage {
-                    try call(handler, target, stage, step)
+                    try call(handler, store: target, stage: stage, step: step)
                     try takeOver(target, into: &reports[reports.count - 1])
                 }
             }
@@ -80,7 +80,7 @@ struct ChainRun: Sendable {
 
     /// Returns the store that a step fills; nil for the last step into an open store.
     private func next(
-        after position: Int, _ step: MigrationChain.Step, _ identity: StoreMetadata
+        after position: Int, step: MigrationChain.Step, identity: StoreMetadata
     ) throws(StoreError) -> UnpublishedStore? {
         if case .store = destination, position == chain.steps.count - 1 { return nil }
         return try UnpublishedStore(
@@ -100,7 +100,7 @@ struct ChainRun: Sendable {
 
     /// Returns a copy of the source that a handler may change, and the report of copying.
     private func copy(
-        _ source: ConversionEndpoint, _ identity: StoreMetadata
+        _ source: ConversionEndpoint, identity: StoreMetadata
     ) throws(StoreError) -> (store: UnpublishedStore, report: ConversionReport) {
         let copy = try UnpublishedStore(
             beside: place, model: identity.model, identity: identity, options: options.conversion, registry: registry)
@@ -116,7 +116,7 @@ struct ChainRun: Sendable {
     }
 
     private func migrate(
-        _ source: ConversionEndpoint, to store: any PersistentStore, _ position: Int
+        _ source: ConversionEndpoint, to store: any PersistentStore, position: Int
     ) throws(StoreError) -> MigrationReport {
         let step = chain.steps[position]
         var options = options
@@ -144,8 +144,8 @@ struct ChainRun: Sendable {
 
     /// Calls a handler; whatever it throws ends the migration.
     private func call(
-        _ handler: CustomMigrationStage.Handler, _ store: any PersistentStore, _ stage: CustomMigrationStage,
-        _ step: MigrationChain.Step
+        _ handler: CustomMigrationStage.Handler, store: any PersistentStore, stage: CustomMigrationStage,
+        step: MigrationChain.Step
     ) throws(StoreError) {
         try options.conversion.cancellation?.check()
         do {
@@ -169,7 +169,8 @@ struct ChainRun: Sendable {
         defer { snapshot.close() }
         guard let recorded = try snapshot.recordedTally() else { return }
         if options.conversion.verifies {
-            try StoreFiller.compare(recorded, try snapshot.computeTally(), store.model, store.location)
+            try StoreFiller.compare(
+                recorded, found: try snapshot.computeTally(), model: store.model, location: store.location)
         }
         let digest = recorded.digest
         (report.objects, report.links) = (digest.objectCount, digest.linkCount)

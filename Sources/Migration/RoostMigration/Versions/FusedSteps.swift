@@ -35,7 +35,7 @@ struct FusedSteps {
         let fused = FusedSteps(models: models, steps: steps.map(byDestination))
         let mappings = byDestination(direct)
         for entity in last.entities {
-            guard let mapping = mappings[entity.name], fused.agrees(mapping, entity) else { return nil }
+            guard let mapping = mappings[entity.name], fused.agrees(mapping, entity: entity) else { return nil }
         }
         return direct
     }
@@ -46,7 +46,7 @@ struct FusedSteps {
         return mappings
     }
 
-    private func agrees(_ direct: EntityMapping, _ entity: Entity) -> Bool {
+    private func agrees(_ direct: EntityMapping, entity: Entity) -> Bool {
         guard let line = line(of: entity.name) else { return false }
         // New on the way: no earlier version has objects of it.
         guard line.count == models.count else { return direct.sourceEntity == nil }
@@ -54,15 +54,17 @@ struct FusedSteps {
             return false
         }
         for attribute in entity.attributes where attribute.isStored {
-            let traced = trace(attribute.name, \.attributeMappings, line)
-            guard traced == property(attribute.name, direct, \.attributeMappings) else { return false }
-            guard agrees(shapes(attribute.name, traced, line), isNew: traced.isNew) else { return false }
+            let traced = trace(attribute.name, mappings: \.attributeMappings, line: line)
+            guard traced == property(attribute.name, mapping: direct, mappings: \.attributeMappings) else {
+                return false
+            }
+            guard agrees(shapes(attribute.name, origin: traced, line: line), isNew: traced.isNew) else { return false }
         }
         for relationship in entity.relationships {
             let name = relationship.name.name
-            let traced = trace(name, \.relationshipMappings, line)
-            guard traced == property(name, direct, \.relationshipMappings),
-                agrees(leads(name, traced, line), isNew: traced.isNew)
+            let traced = trace(name, mappings: \.relationshipMappings, line: line)
+            guard traced == property(name, mapping: direct, mappings: \.relationshipMappings),
+                agrees(leads(name, origin: traced, line: line), isNew: traced.isNew)
             else { return false }
         }
         return true
@@ -120,12 +122,12 @@ struct FusedSteps {
 
     private typealias Mappings = KeyPath<EntityMapping, [PropertyMapping]>
 
-    private func trace(_ name: String, _ mappings: Mappings, _ line: [Entity]) -> Origin {
+    private func trace(_ name: String, mappings: Mappings, line: [Entity]) -> Origin {
         var names = [name]
         // The line of an entity that is new on the way is shorter.
         for (step, entity) in zip(steps.suffix(line.count - 1), line.dropFirst()).reversed() {
             guard let mapping = step[entity.name] else { return .other }
-            switch property(names[0], mapping, mappings) {
+            switch property(names[0], mapping: mapping, mappings: mappings) {
             case .property(let origin): names.insert(origin[0], at: 0)
             case .new: return .new(names: names)
             case .other: return .other
@@ -135,7 +137,7 @@ struct FusedSteps {
     }
 
     /// Returns what one entity mapping says about a property.
-    private func property(_ name: String, _ mapping: EntityMapping, _ mappings: Mappings) -> Origin {
+    private func property(_ name: String, mapping: EntityMapping, mappings: Mappings) -> Origin {
         if mapping.type == .copy { return .property(names: [name]) }
         let all = mapping[keyPath: mappings]
         // Elements of a composite that are mapped one by one.
@@ -169,7 +171,7 @@ struct FusedSteps {
     }
 
     /// Returns each version's definition of an attribute, reduced to what affects values.
-    private func shapes(_ name: String, _ origin: Origin, _ line: [Entity]) -> [AttributeDescription?] {
+    private func shapes(_ name: String, origin: Origin, line: [Entity]) -> [AttributeDescription?] {
         places(origin).map { name, version in
             guard var attribute = line[version].attribute(name), attribute.isStored else { return nil }
             attribute.name = ""
@@ -193,13 +195,13 @@ struct FusedSteps {
 
     /// Returns each version's definition of a relationship; nil for a version in which it has other
     /// destinations, or another inverse, than in the last.
-    private func leads(_ name: String, _ origin: Origin, _ line: [Entity]) -> [Lead?] {
+    private func leads(_ name: String, origin: Origin, line: [Entity]) -> [Lead?] {
         guard let last = line.last?.relationship(name), let model = models.last,
             let destinations = self.line(of: model.entities[last.destination].name)
         else { return [] }
         let hidden = models.count - destinations.count
         let back = last.inverse.map { number in
-            places(trace(model.relationships[number].name.name, \.relationshipMappings, destinations))
+            places(trace(model.relationships[number].name.name, mappings: \.relationshipMappings, line: destinations))
         }
         return places(origin).map { name, version in
             guard let relationship = line[version].relationship(name), version >= hidden else { return nil }

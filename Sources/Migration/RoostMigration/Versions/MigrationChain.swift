@@ -30,7 +30,7 @@ struct MigrationChain: Sendable {
     /// - Throws: `mappingNotInferable`; `invalidMappingModel`; `modelMismatch` where nothing may be
     ///   inferred.
     static func direct(
-        from source: ManagedObjectModel, to model: ManagedObjectModel, _ options: MigrationOptions
+        from source: ManagedObjectModel, to model: ManagedObjectModel, options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
         let mapping: MappingModel
         if let given = options.mapping {
@@ -60,7 +60,7 @@ extension MigrationChain {
     ///   - source: The model at which the first step begins.
     ///   - options: The options with which the steps were inferred.
     /// - Returns: The chain, unchanged if no steps can be combined.
-    func fusing(from source: ManagedObjectModel, _ options: MappingModel.InferenceOptions) -> MigrationChain {
+    func fusing(from source: ManagedObjectModel, options: MappingModel.InferenceOptions) -> MigrationChain {
         var fused: [Step] = []
         // The models and mappings that the last step of `fused` combines.
         var (models, mappings) = ([source], [MappingModel]())
@@ -101,7 +101,7 @@ extension ModelHistory {
     ///   obstacles of each step.
     func chain(
         from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
-        _ options: MigrationOptions
+        options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
         guard let end = position(of: target) else {
             throw StoreError(
@@ -111,7 +111,7 @@ extension ModelHistory {
         guard let start = try start(of: source, notBehind: end, storeAt: location) else {
             return MigrationChain(steps: [])
         }
-        var search = VersionSearch(self, from: start, to: end, options)
+        var search = VersionSearch(self, from: start, to: end, options: options)
         guard let chain = try search.chain() else {
             let reasons = search.failures.map { "\n  \($0)" }.joined()
             throw StoreError(
@@ -134,7 +134,7 @@ extension ModelHistory {
                 "'\(location)' has version '\(versions[newer].name)', which comes behind '\(versions[end].name)'; use a program that knows it. Versions are not migrated backwards, but by one step that needs no history (--direct); the known ones are \(versionList). Where this order is wrong, state the right one (--versions)."
             )
         }
-        throw StoreError.unknownModelVersion(location, source, known: versions.map { ($0.name, $0.model) })
+        throw StoreError.unknownModelVersion(location, model: source, known: versions.map { ($0.name, $0.model) })
     }
 }
 
@@ -150,7 +150,7 @@ extension StoreError {
     /// An error about a store whose model is none of the known versions, with the nearest version
     /// and the differences.
     static func unknownModelVersion(
-        _ location: StoreLocation, _ model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
+        _ location: StoreLocation, model: ManagedObjectModel, known: [(name: String, model: ManagedObjectModel)]
     ) -> StoreError {
         let list = known.map { "'\($0.name)'" }.joined(separator: ", ")
         let called = model.versionName.map { ", which calls itself '\($0)'," } ?? ""

@@ -28,24 +28,24 @@ extension MigrationManager {
         }
         let refusal: StoreError
         do throws(StoreError) {
-            return try openOrCreate(description, model)
+            return try openOrCreate(description, model: model)
         } catch {
             refusal = error
         }
         switch rule {
         case .migrate(let options) where refusal.code == .modelMismatch:
-            try requireWritable(description, refusal)
+            try requireWritable(description, refusal: refusal)
             _ = try migrateInPlace(description.location, model: model, options: options.opening(description))
         case .recreate where [.modelMismatch, .corrupted].contains(refusal.code):
-            try requireWritable(description, refusal)
-            try recreate(description, model)
+            try requireWritable(description, refusal: refusal)
+            try recreate(description, model: model)
         default: throw refusal
         }
         return try registry.open(description)
     }
 
     private func openOrCreate(
-        _ description: PersistentStoreDescription, _ model: ManagedObjectModel
+        _ description: PersistentStoreDescription, model: ManagedObjectModel
     ) throws(StoreError) -> any PersistentStore {
         do throws(StoreError) {
             return try registry.open(description)
@@ -61,7 +61,7 @@ extension MigrationManager {
         return try registry.open(description)
     }
 
-    private func requireWritable(_ description: PersistentStoreDescription, _ refusal: StoreError) throws(StoreError) {
+    private func requireWritable(_ description: PersistentStoreDescription, refusal: StoreError) throws(StoreError) {
         guard description.options.isReadOnly else { return }
         throw StoreError(
             .readOnly, "'\(description.location)' is opened read-only, so it is not changed: \(refusal.message)",
@@ -70,7 +70,7 @@ extension MigrationManager {
 
     /// Replaces the store by an empty one.
     private func recreate(
-        _ description: PersistentStoreDescription, _ model: ManagedObjectModel
+        _ description: PersistentStoreDescription, model: ManagedObjectModel
     ) throws(StoreError) {
         let location = description.location
         let type = try registry.type(named: location.type)
@@ -95,7 +95,7 @@ extension MigrationManager {
             do throws(StoreError) {
                 // Another process may be about to find that it cannot use the store.
                 try ConversionOptions(overwrites: true, timeoutSeconds: description.options.timeoutSeconds)
-                    .replace(location, type, with: new)
+                    .replace(location, type: type, with: new)
             } catch {
                 // The type cannot bring the damaged store in order before replacing it, so it is removed first. A crash right here leaves no store,
                 // which is as good as an empty one.

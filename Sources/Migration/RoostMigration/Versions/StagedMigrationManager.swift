@@ -88,7 +88,7 @@ public struct StagedMigrationManager: Sendable {
     ///   `mappingNotInferable`.
     func chain(
         from source: ManagedObjectModel, to target: ManagedObjectModel, storeAt location: StoreLocation,
-        _ options: MigrationOptions
+        options: MigrationOptions
     ) throws(StoreError) -> MigrationChain {
         let names = versions.map { "'\($0.name)'" }.joined(separator: ", ")
         guard let end = versions.firstIndex(where: { $0.model.stores(sameAs: target) }) else {
@@ -97,7 +97,7 @@ public struct StagedMigrationManager: Sendable {
             )
         }
         guard let start = versions.firstIndex(where: { $0.model.stores(sameAs: source) }) else {
-            throw StoreError.unknownModelVersion(location, source, known: versions.map { ($0.name, $0.model) })
+            throw StoreError.unknownModelVersion(location, model: source, known: versions.map { ($0.name, $0.model) })
         }
         guard start <= end else {
             throw StoreError(
@@ -122,7 +122,7 @@ public struct StagedMigrationManager: Sendable {
                     label: to.label))
         }
         return MigrationChain(steps: steps, way: "over the versions of the stages")
-            .fusing(from: versions[start].model, options.inference)
+            .fusing(from: versions[start].model, options: options.inference)
     }
 }
 

@@ -37,7 +37,7 @@ struct VersionSearch {
     ///   - start: The position of the version to begin at.
     ///   - end: The position of the version to reach; not before `start`.
     ///   - options: Whether and how mappings are inferred.
-    init(_ history: ModelHistory, from start: Int, to end: Int, _ options: MigrationOptions) {
+    init(_ history: ModelHistory, from start: Int, to end: Int, options: MigrationOptions) {
         (self.history, self.start, self.end, self.options) = (history, start, end, options)
         mappings = history.mappings.enumerated().compactMap { number, mapping in
             // A mapping model may name another version that stores the same.
@@ -59,7 +59,7 @@ struct VersionSearch {
         var steps = mappings.map { VersionStep(from: $0.source, to: $0.destination, kind: .mapping($0.number)) }
         for from in positions {
             for to in positions where to > from {
-                if let step = try step(from, to) { steps.append(step) }
+                if let step = try step(from: from, to: to) { steps.append(step) }
             }
         }
         guard let path = VersionPath.shortest(from: start, to: end, steps: steps) else { return nil }
@@ -67,11 +67,11 @@ struct VersionSearch {
     }
 
     /// The step between two versions that takes no mapping model; nil if no such step exists.
-    private mutating func step(_ from: Int, _ to: Int) throws(StoreError) -> VersionStep? {
+    private mutating func step(from: Int, to: Int) throws(StoreError) -> VersionStep? {
         if history.isSame(from, to) { return VersionStep(from: from, to: to, kind: .same) }
         // What a mapping model says is not inferred.
         guard !mappings.contains(where: { from <= $0.source && $0.destination <= to }),
-            let way = try infer(from, to)
+            let way = try infer(from: from, to: to)
         else { return nil }
         inferred[[from, to]] = way
         let evaded = (from..<to).count { gap in mappings.contains { $0.source <= gap && gap < $0.destination } }
@@ -80,17 +80,17 @@ struct VersionSearch {
 
     // MARK: Inferring
 
-    private mutating func infer(_ from: Int, _ to: Int) throws(StoreError) -> Inferred? {
+    private mutating func infer(from: Int, to: Int) throws(StoreError) -> Inferred? {
         guard options.infersMappingModel else {
-            fail(from, to, "there is no mapping model, and none is to be inferred.")
+            fail(from, to: to, reason: "there is no mapping model, and none is to be inferred.")
             return nil
         }
         let direct: MigrationChain.Step?
         var reason: String?
-        do throws(StoreError) { direct = try inferredStep(from, to) } catch {
+        do throws(StoreError) { direct = try inferredStep(from: from, to: to) } catch {
             guard error.code == .mappingNotInferable else { throw error }
             guard to > from + 1 else {
-                fail(from, to, error.message)
+                fail(from, to: to, reason: error.message)
                 return nil
             }
             direct = nil
@@ -104,7 +104,7 @@ struct VersionSearch {
                 direct.mapping.remarks(from: source, to: direct.model).contains(where: { $0.kind == .loss })
             else { return Inferred(steps: steps) }
         }
-        guard let versions = try steps(from, to, isNeeded: direct == nil) else {
+        guard let versions = try steps(from, to: to, isNeeded: direct == nil) else {
             return direct.map { Inferred(steps: [$0]) }
         }
         if let direct {
@@ -115,11 +115,11 @@ struct VersionSearch {
             reason =
                 "one step would drop \(more.prefix(3).joined(separator: ", "))\(more.count > 3 ? " and others" : "")"
         }
-        let chain = MigrationChain(steps: versions).fusing(from: source, options.inference)
+        let chain = MigrationChain(steps: versions).fusing(from: source, options: options.inference)
         return Inferred(steps: chain.steps, reason: chain.steps.count > 1 ? reason : nil)
     }
 
-    private func inferredStep(_ from: Int, _ to: Int) throws(StoreError) -> MigrationChain.Step {
+    private func inferredStep(from: Int, to: Int) throws(StoreError) -> MigrationChain.Step {
         let (old, new) = (history.versions[from], history.versions[to])
         return MigrationChain.Step(
             sourceName: old.name, destinationName: new.name, model: new.model,
@@ -129,7 +129,7 @@ struct VersionSearch {
 
     /// Returns the steps from neighbor to neighbor; nil if one of them cannot be inferred.
     private mutating func steps(
-        _ from: Int, _ to: Int, isNeeded: Bool
+        _ from: Int, to: Int, isNeeded: Bool
     ) throws(StoreError) -> [MigrationChain.Step]? {
         var steps: [MigrationChain.Step] = []
         var isWhole = true
@@ -142,16 +142,16 @@ struct VersionSearch {
                 }
                 continue
             }
-            do throws(StoreError) { steps.append(try inferredStep(version, version + 1)) } catch {
+            do throws(StoreError) { steps.append(try inferredStep(from: version, to: version + 1)) } catch {
                 guard error.code == .mappingNotInferable else { throw error }
-                if isNeeded { fail(version, version + 1, error.message) }
+                if isNeeded { fail(version, to: version + 1, reason: error.message) }
                 isWhole = false
             }
         }
         return isWhole ? steps : nil
     }
 
-    private mutating func fail(_ from: Int, _ to: Int, _ reason: String) {
+    private mutating func fail(_ from: Int, to: Int, reason: String) {
         let failure = "from '\(history.versions[from].name)' to '\(history.versions[to].name)': \(reason)"
         if !failures.contains(failure) { failures.append(failure) }
     }

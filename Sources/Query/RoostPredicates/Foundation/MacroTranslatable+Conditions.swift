@@ -24,25 +24,25 @@ extension PredicateExpressions.Negation: MacroTranslatable {
 
 extension PredicateExpressions.Equal: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        .condition(try translation.equality(lhs, .equal, rhs))
+        .condition(try translation.equality(lhs, comparison: .equal, right: rhs))
     }
 }
 
 extension PredicateExpressions.NotEqual: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        .condition(try translation.equality(lhs, .notEqual, rhs))
+        .condition(try translation.equality(lhs, comparison: .notEqual, right: rhs))
     }
 }
 
 extension MacroTranslation {
     /// `==` or `!=`; a condition is compared with true, false or nil by saying it, or the opposite.
     fileprivate func equality(
-        _ left: any PredicateExpression, _ comparison: FetchRequest.Comparison.Operator,
-        _ right: any PredicateExpression
+        _ left: any PredicateExpression, comparison: FetchRequest.Comparison.Operator,
+        right: any PredicateExpression
     ) throws(StoreError) -> FetchRequest.Predicate {
         let equal: FetchRequest.Predicate
         switch (try part(left), try part(right)) {
-        case (.value(let a), .value(let b)): return Self.compare(a, comparison, b)
+        case (.value(let a), .value(let b)): return Self.compare(a, comparison: comparison, right: b)
         case (.condition(let condition), .value(.constant(.bool(let truth)))),
             (.value(.constant(.bool(let truth))), .condition(let condition)):
             equal = truth ? condition : !condition
@@ -52,7 +52,7 @@ extension MacroTranslation {
         case (.optional(let present, _), .value(.constant(.null))),
             (.value(.constant(.null)), .optional(let present, _)):
             equal = !present
-        default: equal = Self.compare(try value(left), .equal, try value(right))
+        default: equal = Self.compare(try value(left), comparison: .equal, right: try value(right))
         }
         return comparison == .equal ? equal : !equal
     }
@@ -69,7 +69,8 @@ extension PredicateExpressions.Comparison: MacroTranslatable {
             @unknown default: throw MacroTranslation.untranslatable("a comparison that is not known")
             }
         return .condition(
-            MacroTranslation.compare(try translation.value(lhs), comparison, try translation.value(rhs)))
+            MacroTranslation.compare(
+                try translation.value(lhs), comparison: comparison, right: try translation.value(rhs)))
     }
 }
 
@@ -78,28 +79,31 @@ extension PredicateExpressions.Comparison: MacroTranslatable {
 extension PredicateExpressions.SequenceContains: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         let (sequence, element) = (try translation.value(sequence), try translation.value(element))
-        if case .aggregate = sequence { return .condition(MacroTranslation.compare(element, .isIn, sequence)) }
-        return .condition(MacroTranslation.compare(sequence, .contains, element))
+        if case .aggregate = sequence {
+            return .condition(MacroTranslation.compare(element, comparison: .isIn, right: sequence))
+        }
+        return .condition(MacroTranslation.compare(sequence, comparison: .contains, right: element))
     }
 }
 
 extension PredicateExpressions.SequenceContainsWhere: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        .condition(try translation.exists(try translation.value(sequence), variable, test))
+        .condition(try translation.exists(try translation.value(sequence), variable: variable, test: test))
     }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        .condition(!(try translation.exists(try translation.value(sequence), variable, test, isNegated: true)))
+        .condition(
+            !(try translation.exists(try translation.value(sequence), variable: variable, test: test, isNegated: true)))
     }
 }
 
 extension MacroTranslation {
     /// Whether a condition is true, or false, of one element of a sequence.
     fileprivate func exists<Element>(
-        _ sequence: FetchRequest.Expression, _ variable: PredicateExpressions.Variable<Element>,
-        _ test: any PredicateExpression, isNegated: Bool = false
+        _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
+        test: any PredicateExpression, isNegated: Bool = false
     ) throws(StoreError) -> FetchRequest.Predicate {
         // A program's own list: the condition for each of its elements.
         if case .aggregate(let members) = sequence {
@@ -110,12 +114,12 @@ extension MacroTranslation {
             }
             return .or(conditions)
         }
-        let found = try subquery(sequence, variable, test, isNegated: isNegated)
-        return Self.compare(Self.count(found), .greater, .constant(0))
+        let found = try subquery(sequence, variable: variable, condition: test, isNegated: isNegated)
+        return Self.compare(Self.count(found), comparison: .greater, right: .constant(0))
     }
 
     /// Throws `unsupported` for a sequence that is not text.
-    fileprivate func requireText<Output>(_ type: Output.Type, _ what: String) throws(StoreError) {
+    fileprivate func requireText<Output>(_ type: Output.Type, what: String) throws(StoreError) {
         guard type is any StringProtocol.Type else {
             throw Self.untranslatable("'\(what)' of two collections that are not text")
         }
@@ -126,17 +130,19 @@ extension MacroTranslation {
 
 extension PredicateExpressions.CollectionContainsCollection: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        try translation.requireText(Base.Output.self, "contains")
+        try translation.requireText(Base.Output.self, what: "contains")
         return .condition(
-            MacroTranslation.compare(try translation.value(base), .contains, try translation.value(other)))
+            MacroTranslation.compare(
+                try translation.value(base), comparison: .contains, right: try translation.value(other)))
     }
 }
 
 extension PredicateExpressions.SequenceStartsWith: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        try translation.requireText(Base.Output.self, "starts(with:)")
+        try translation.requireText(Base.Output.self, what: "starts(with:)")
         return .condition(
-            MacroTranslation.compare(try translation.value(base), .beginsWith, try translation.value(prefix)))
+            MacroTranslation.compare(
+                try translation.value(base), comparison: .beginsWith, right: try translation.value(prefix)))
     }
 }
 
@@ -148,7 +154,8 @@ extension PredicateExpressions.StringContainsRegex: MacroTranslatable {
         }
         let pattern = "(?s:.*)(?:\(value.value.stringRepresentation))(?s:.*)"
         return .condition(
-            MacroTranslation.compare(try translation.value(subject), .matches, .constant(.string(pattern))))
+            MacroTranslation.compare(
+                try translation.value(subject), comparison: .matches, right: .constant(.string(pattern))))
     }
 }
 
@@ -173,15 +180,17 @@ extension PredicateExpressions.RangeExpressionContains: MacroTranslatable {
         }
         let (bounds, element) = (try range.bounds(translation), try translation.value(element))
         if let lower = bounds.lower, let upper = bounds.upper, bounds.includesUpper {
-            return .condition(MacroTranslation.compare(element, .between, .aggregate([lower, upper])))
+            return .condition(
+                MacroTranslation.compare(element, comparison: .between, right: .aggregate([lower, upper])))
         }
         var conditions: [FetchRequest.Predicate] = []
         if let lower = bounds.lower {
-            conditions.append(MacroTranslation.compare(element, .greaterOrEqual, lower))
+            conditions.append(MacroTranslation.compare(element, comparison: .greaterOrEqual, right: lower))
         }
         if let upper = bounds.upper {
             conditions.append(
-                MacroTranslation.compare(element, bounds.includesUpper ? .lessOrEqual : .less, upper))
+                MacroTranslation.compare(element, comparison: bounds.includesUpper ? .lessOrEqual : .less, right: upper)
+            )
         }
         return .condition(conditions.count == 1 ? conditions[0] : .and(conditions))
     }

@@ -20,7 +20,7 @@ extension PredicateExpressions.Value: MacroTranslatable {
             return .value(argument.predicateExpression)
         }
         throw MacroTranslation.untranslatable(
-            "a value of type '\(Output.self)'", "let the type conform to PredicateArgument")
+            "a value of type '\(Output.self)'", remedy: "let the type conform to PredicateArgument")
     }
 }
 
@@ -37,12 +37,13 @@ extension PredicateExpressions.KeyPath: MacroTranslatable {
         case .collectionCount where isText:
             throw MacroTranslation.untranslatable(
                 "'count' of a text, which counts characters as people see them",
-                "the function length of a predicate's text counts code points")
+                remedy: "the function length of a predicate's text counts code points")
         case .collectionIsEmpty where isText:
-            return .condition(MacroTranslation.compare(start, .equal, .constant("")))
+            return .condition(MacroTranslation.compare(start, comparison: .equal, right: .constant("")))
         case .collectionCount: return .value(MacroTranslation.count(start))
         case .collectionIsEmpty:
-            return .condition(MacroTranslation.compare(MacroTranslation.count(start), .equal, .constant(0)))
+            return .condition(
+                MacroTranslation.compare(MacroTranslation.count(start), comparison: .equal, right: .constant(0)))
         case .collectionFirst: return .value(.element(of: start, .first))
         case .bidirectionalCollectionLast: return .value(.element(of: start, .last))
         case nil: break
@@ -53,10 +54,10 @@ extension PredicateExpressions.KeyPath: MacroTranslatable {
             description.contains("<")
             ? "a key path from '\(Root.Output.self)' to '\(Output.self)'" : "the key path '\(description)'"
         guard let naming = Root.Output.self as? any PropertyNaming.Type else {
-            throw MacroTranslation.untranslatable(what, "let '\(Root.Output.self)' conform to PropertyNaming")
+            throw MacroTranslation.untranslatable(what, remedy: "let '\(Root.Output.self)' conform to PropertyNaming")
         }
         guard let name = naming.propertyName(of: keyPath) else {
-            throw MacroTranslation.untranslatable(what, "'\(Root.Output.self)' has no property name for it")
+            throw MacroTranslation.untranslatable(what, remedy: "'\(Root.Output.self)' has no property name for it")
         }
         let names = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return .value(start.appending(names))
@@ -73,7 +74,8 @@ extension PredicateExpressions.OptionalFlatMap: MacroTranslatable {
         case .condition(let condition): return .optional(present: present, condition)
         case .optional(let inner, let condition): return .optional(present: present && inner, condition)
         case .value(let value):
-            // A path through null is null, unless it counts what is there: of null that is 0, where Swift has nil.
+            // A path through null is null, unless it counts what is there: of null that is 0, where
+            // Swift has nil.
             if let steps = value.steps(after: wrapped), !steps.contains(where: { $0.hasPrefix("@") }) {
                 return .value(value)
             }
@@ -116,8 +118,8 @@ extension PredicateExpressions.NilCoalesce: MacroTranslatable {
         case (.value(let value), .value(.constant(.bool(let fallback)))):
             return .condition(
                 fallback
-                    ? MacroTranslation.compare(value, .notEqual, .constant(false))
-                    : MacroTranslation.compare(value, .equal, .constant(true)))
+                    ? MacroTranslation.compare(value, comparison: .notEqual, right: .constant(false))
+                    : MacroTranslation.compare(value, comparison: .equal, right: .constant(true)))
         case (.value(let value), _):
             return .value(.conditional(MacroTranslation.isPresent(value), value, try translation.value(rhs)))
         case (.condition, _): return left
@@ -187,7 +189,7 @@ extension PredicateExpressions.UnaryMinus: MacroTranslatable {
 
 extension PredicateExpressions.Filter: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        .value(try translation.subquery(try translation.value(sequence), variable, filter))
+        .value(try translation.subquery(try translation.value(sequence), variable: variable, condition: filter))
     }
 }
 
@@ -219,32 +221,34 @@ extension PredicateExpressions.CollectionRangeSubscript: MacroTranslatable {
 
 extension PredicateExpressions.DictionaryKeySubscript: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        throw MacroTranslation.untranslatable("a dictionary's '[key]'", "compare with its keys in turn")
+        throw MacroTranslation.untranslatable("a dictionary's '[key]'", remedy: "compare with its keys in turn")
     }
 }
 
 extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        throw MacroTranslation.untranslatable("a dictionary's '[key, default: value]'", "compare with its keys in turn")
+        throw MacroTranslation.untranslatable(
+            "a dictionary's '[key, default: value]'", remedy: "compare with its keys in turn")
     }
 }
 
 extension PredicateExpressions.ConditionalCast: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         if Input.Output.self == Desired.self { return try translation.part(input) }
-        throw MacroTranslation.untranslatable("a cast to '\(Desired.self)'", "ask for the entity of that type")
+        throw MacroTranslation.untranslatable("a cast to '\(Desired.self)'", remedy: "ask for the entity of that type")
     }
 }
 
 extension PredicateExpressions.ForceCast: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
         if Input.Output.self == Desired.self { return try translation.part(input) }
-        throw MacroTranslation.untranslatable("a forced cast to '\(Desired.self)'", "ask for the entity of that type")
+        throw MacroTranslation.untranslatable(
+            "a forced cast to '\(Desired.self)'", remedy: "ask for the entity of that type")
     }
 }
 
 extension PredicateExpressions.TypeCheck: MacroTranslatable {
     func translated(_ translation: MacroTranslation) throws(StoreError) -> MacroPart {
-        throw MacroTranslation.untranslatable("'is \(Desired.self)'", "ask for the entity of that type")
+        throw MacroTranslation.untranslatable("'is \(Desired.self)'", remedy: "ask for the entity of that type")
     }
 }

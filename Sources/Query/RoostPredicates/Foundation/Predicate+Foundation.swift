@@ -72,7 +72,7 @@ struct MacroTranslation {
     static func condition(_ part: MacroPart) -> FetchRequest.Predicate {
         switch part {
         case .value(.constant(.bool(let truth))): .constant(truth)
-        case .value(let value): compare(value, .equal, .constant(true))
+        case .value(let value): compare(value, comparison: .equal, right: .constant(true))
         case .condition(let condition): condition
         case .optional(let present, let condition): present && condition
         }
@@ -94,8 +94,8 @@ struct MacroTranslation {
     /// The elements of a sequence for which a closure's condition is true, or false if it is
     /// negated.
     func subquery<Element>(
-        _ sequence: FetchRequest.Expression, _ variable: PredicateExpressions.Variable<Element>,
-        _ condition: any PredicateExpression, isNegated: Bool = false
+        _ sequence: FetchRequest.Expression, variable: PredicateExpressions.Variable<Element>,
+        condition: any PredicateExpression, isNegated: Bool = false
     ) throws(StoreError) -> FetchRequest.Expression {
         let name = "element\(variables.count)"
         let condition = try binding(variable, to: .variable(name)).condition(condition)
@@ -103,12 +103,12 @@ struct MacroTranslation {
     }
 
     static func compare(
-        _ left: FetchRequest.Expression, _ comparison: FetchRequest.Comparison.Operator,
-        _ right: FetchRequest.Expression
+        _ left: FetchRequest.Expression, comparison: FetchRequest.Comparison.Operator,
+        right: FetchRequest.Expression
     ) -> FetchRequest.Predicate { .comparison(.init(left: left, operator: comparison, right: right)) }
 
     static func isPresent(_ expression: FetchRequest.Expression) -> FetchRequest.Predicate {
-        compare(expression, .notEqual, .constant(.null))
+        compare(expression, comparison: .notEqual, right: .constant(.null))
     }
 
     /// Returns the number of elements in a collection, as an expression.
@@ -119,7 +119,7 @@ struct MacroTranslation {
 
     /// The error for a part that has no translation; what is named is its kind, never a value in
     /// it.
-    static func untranslatable(_ what: String, _ remedy: String? = nil) -> StoreError {
+    static func untranslatable(_ what: String, remedy: String? = nil) -> StoreError {
         StoreError(
             .unsupported,
             "A #Predicate cannot be translated for stores because of \(what)\(remedy.map { "; \($0)." } ?? ".")")

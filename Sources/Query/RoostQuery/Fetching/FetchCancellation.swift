@@ -35,8 +35,8 @@ package enum FetchCancellation {
 }
 
 extension Array {
-    /// As `sort(by:)`, and throws code `cancelled` soon after its task was cancelled; in which
-    /// order the elements are is open then.
+    /// Sorts as `sort(by:)` does; throws code `cancelled`, in any order, soon after the task was
+    /// cancelled.
     mutating func sortUnlessCancelled(by precedes: (Element, Element) -> Bool) throws(StoreError) {
         var comparisonCount = 0
         do {

@@ -27,8 +27,8 @@ package final class MatchingRecords: RecordVisitor {
     ///
     /// - Parameters:
     ///   - source: The records.
-    ///   - filter: What they must meet.
-    ///   - graph: Where related objects are; see ``ScanningFetch``.
+    ///   - filter: The condition that they must meet.
+    ///   - graph: The related objects; see ``ScanningFetch``.
     package init(_ source: any RecordVisitor, filter: RecordFilter, graph: (any ObjectGraph)?) {
         self.source = source
         matcher = filter.matcher(over: graph)
@@ -49,7 +49,7 @@ package final class MatchingRecords: RecordVisitor {
             var goesOn = true
             let isMore = try source.visit { record in
                 count &+= 1
-                if quick.matches(record, evaluator) { goesOn = body(record) }
+                if quick.matches(record, evaluator: evaluator) { goesOn = body(record) }
                 return goesOn && count < FetchCancellation.stride
             }
             return (isMore, goesOn)
@@ -69,7 +69,7 @@ package final class MatchingRecords: RecordVisitor {
             var goesOn = true
             let isMore = try source.visit { record in
                 count &+= 1
-                if quick.matches(record, evaluator), order.leadingNumber(of: record) <= highest {
+                if quick.matches(record, evaluator: evaluator), order.leadingNumber(of: record) <= highest {
                     goesOn = body(record)
                 }
                 return goesOn && count < FetchCancellation.stride
@@ -106,7 +106,7 @@ package final class MatchingRecords: RecordVisitor {
                 let isMore = try source.visit { record in
                     count &+= 1
                     // Without a branch: whether a record matches cannot be predicted.
-                    matches &+= quick.matches(record, evaluator) ? 1 : 0
+                    matches &+= quick.matches(record, evaluator: evaluator) ? 1 : 0
                     return matches < enough && count < FetchCancellation.stride
                 }
                 return (isMore, matches < enough)
@@ -154,7 +154,8 @@ package final class MatchingRecords: RecordVisitor {
         throw FetchCancellation.error
     }
 
-    /// Asks a candidate about the rest, and shows it if it matches; what `body` returns, or true.
+    /// Checks the other conditions of a candidate and shows it if it matches; returns the result of
+    /// `body`, or true.
     private func show(
         _ candidates: RecordBatch, at index: Int, _ body: (RecordReader) -> Bool
     ) throws(StoreError) -> Bool {

@@ -20,14 +20,14 @@ public final class ScanningFetch: FillingRecordCursor {
     /// Once enough were read, a copy of the last record that can still be wanted; else empty.
     private var bound: RecordBatch
 
-    /// Prepares a fetch over what a cursor gives.
+    /// Prepares a fetch over the records of a cursor.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
+    ///   - request: The request.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
-    ///   - graph: Where related objects are; without one, a predicate that asks for them throws
-    ///     code `unsupported`.
+    ///   - graph: The related objects; without one, a predicate that asks for them throws code
+    ///     `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
     ///   ``RecordSortOrder``.
     public convenience init(
@@ -39,13 +39,13 @@ public final class ScanningFetch: FillingRecordCursor {
     /// Prepares a fetch over records that are looked at where they are.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
+    ///   - request: The request.
     ///   - model: The model of the store.
     ///   - source: The records of the requested entity in ascending key order; others are left out.
     ///     A request without sort descriptors gives them in the order in which they come, whichever
     ///     that is.
-    ///   - graph: Where related objects are; without one, a predicate that asks for them throws
-    ///     code `unsupported`.
+    ///   - graph: The related objects; without one, a predicate that asks for them throws code
+    ///     `unsupported`.
     /// - Throws: `unknownEntity`, `unknownProperty`, `invalidRequest`; see ``RecordFilter`` and
     ///   ``RecordSortOrder``.
     package convenience init(
@@ -58,7 +58,7 @@ public final class ScanningFetch: FillingRecordCursor {
     /// Prepares a fetch whose predicate and order were compiled before.
     ///
     /// - Parameters:
-    ///   - checked: What is wanted.
+    ///   - checked: The request.
     ///   - source: The records, as for ``init(_:model:visiting:graph:)``.
     ///   - graph: The related objects; without one, a predicate that asks for them throws code
     ///     `unsupported`.

@@ -46,7 +46,7 @@ extension ScanningSnapshot {
     ///   kept in memory.
     public func records(with ids: [ObjectID]) throws(StoreError) -> any RecordCursor {
         try requireOpen()
-        return try LookupCursor(self, ids)
+        return try LookupCursor(self, ids: ids)
     }
 
     /// Returns no links: a model whose to-many relationships all have a to-one inverse needs none.
@@ -56,7 +56,7 @@ extension ScanningSnapshot {
     public func links(of relationship: RelationshipName, after link: Link?) throws(StoreError) -> any LinkCursor {
         try requireOpen()
         _ = try model.requireLinkRelationship(relationship)
-        return ListedLinks(self, try model.requireRelationship(relationship).number, [])
+        return ListedLinks(self, relationship: try model.requireRelationship(relationship).number, links: [])
     }
 
     /// Reads the destinations of the to-many `relationship` of one object, in its order (place,
@@ -80,12 +80,12 @@ extension ScanningSnapshot {
             switch relationship.storage {
             case .field: break
             case .derived(let inverse):
-                links = try references(by: model.relationships[inverse], to: id.key, relationship)
+                links = try references(by: model.relationships[inverse], to: id.key, relationship: relationship)
             case .links: links = try stored(relationship, from: id.key)
             }
         }
         links.sort { ($0.order, $0.target) < ($1.order, $1.target) }
-        return ListedLinks(self, relationship.number, links)
+        return ListedLinks(self, relationship: relationship.number, links: links)
     }
 
     /// Reads the records that a request asks for, in its order, by reading all of the entity.
@@ -122,7 +122,7 @@ extension ScanningSnapshot {
     /// Calls `body` with every record of an entity and its subentities, and `onDamage` with what
     /// cannot be read.
     fileprivate func scan(
-        _ entity: EntityName, _ body: (RecordReader) throws(StoreError) -> Void,
+        _ entity: EntityName, body: (RecordReader) throws(StoreError) -> Void,
         onDamage: (ObjectID, StoreError) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }
     ) throws(StoreError) {
         let cursor = try records(of: entity, after: nil)
@@ -143,7 +143,7 @@ extension ScanningSnapshot {
 
     /// Returns links to the objects whose to-one relationship `inverse` refers to the object `key`.
     private func references(
-        by inverse: ManagedObjectModel.Relationship, to key: Int64, _ relationship: ManagedObjectModel.Relationship
+        by inverse: ManagedObjectModel.Relationship, to key: Int64, relationship: ManagedObjectModel.Relationship
     ) throws(StoreError) -> [Link] {
         let orderName = RecordLayout.orderFieldName(of: inverse.name.name)
         var links: [Link] = []
@@ -178,7 +178,7 @@ private final class ListedLinks: FillingLinkCursor {
     private let snapshot: any ScanningSnapshot
     private var links: ArraySlice<Link>
 
-    init(_ snapshot: any ScanningSnapshot, _ relationship: Int, _ links: [Link]) {
+    init(_ snapshot: any ScanningSnapshot, relationship: Int, links: [Link]) {
         self.snapshot = snapshot
         self.links = links[...]
         super.init(relationship: relationship)
@@ -207,7 +207,7 @@ private final class LookupCursor: FillingRecordCursor {
     private var damaged: [Place: StoreError] = [:]
     private var index = 0
 
-    init(_ snapshot: any ScanningSnapshot, _ ids: [ObjectID]) throws(StoreError) {
+    init(_ snapshot: any ScanningSnapshot, ids: [ObjectID]) throws(StoreError) {
         let model = snapshot.model
         var wanted: [(entity: ManagedObjectModel.Entity, key: Int64)] = []
         for id in ids { wanted.append((try model.requireEntity(id.entity), id.key)) }

@@ -1,7 +1,8 @@
 public import RoostCore
 
-// Abilities of snapshots that take a request which was compiled before. Each is a protocol of its own; what programs call
-// is an extension of `StoreSnapshot`, which asks a snapshot that conforms and has an answer for every other one.
+// Abilities of snapshots that take a request which was compiled before. Each is a protocol of its
+// own; what programs call is an extension of `StoreSnapshot`, which asks a snapshot that conforms
+// and has an answer for every other one.
 
 /// A snapshot that takes compiled requests, so that none is compiled twice.
 ///
@@ -23,7 +24,7 @@ public protocol ExplainingSnapshot: StoreSnapshot {
     /// Programs call ``StoreSnapshot/explain(_:executing:)``.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
+    ///   - request: The request.
     ///   - executing: Whether the fetch is carried out too, which counts how many records and index
     ///     entries it reads.
     /// - Returns: The plan; what is in it may change with every release, the answer does not.
@@ -107,7 +108,7 @@ extension StoreSnapshot {
     /// of the entity.
     ///
     /// - Parameters:
-    ///   - request: What is wanted.
+    ///   - request: The request.
     ///   - executing: Whether the fetch is carried out too.
     /// - Returns: The plan; what is in it may change with every release, the answer does not.
     /// - Throws: As ``StoreSnapshot/fetch(_:)``; when executing, also what its cursor throws.

@@ -33,16 +33,16 @@ extension StoreSnapshot {
         var rows: any RowCursor
         if let grouping = plan.grouping {
             let source = GroupedRows.Source(snapshot: self, request: objects, records: records)
-            rows = GroupedRows(plan, grouping, of: source, evaluator)
+            rows = GroupedRows(plan, grouping: grouping, of: source, evaluator: evaluator)
         } else {
-            rows = RecordRows(plan, records, evaluator)
+            rows = RecordRows(plan, records: records, evaluator: evaluator)
         }
         if let order = plan.order {
             let window = plan.isDistinct ? nil : plan.window
             rows = SortedRows(
                 rows, columns: plan.columns, levels: order, needed: window.flatMap { $0.reach }, model: model)
         }
-        if plan.isDistinct { rows = DistinctRows(rows, model) }
+        if plan.isDistinct { rows = DistinctRows(rows, model: model) }
         if let window = plan.window { rows = WindowedRows(rows, offset: window.offset, limit: window.limit) }
         return rows
     }

@@ -20,13 +20,13 @@ extension FetchRequest.Predicate {
             comparison.left = try comparison.left.substituting(variables)
             comparison.right = try comparison.right.substituting(variables)
             return .comparison(comparison)
-        case .and(let members): return .and(try Self.all(members, variables))
-        case .or(let members): return .or(try Self.all(members, variables))
+        case .and(let members): return .and(try Self.all(members, variables: variables))
+        case .or(let members): return .or(try Self.all(members, variables: variables))
         case .not(let member): return .not(try member.substituting(variables))
         }
     }
 
-    private static func all(_ members: [Self], _ variables: Substitution) throws(StoreError) -> [Self] {
+    private static func all(_ members: [Self], variables: Substitution) throws(StoreError) -> [Self] {
         var result: [Self] = []
         for member in members { result.append(try member.substituting(variables)) }
         return result
@@ -46,9 +46,11 @@ extension FetchRequest.Expression {
         case .constant, .evaluatedObject, .keyPath: return self
         case .variable(let name): return try variables.expression(name)
         case .path(let base, let names): return .path(of: try base.substituting(variables), names)
-        case .aggregate(let members): return .aggregate(try Self.all(members, variables))
-        case .function(let function, let arguments): return .function(function, try Self.all(arguments, variables))
-        case .registered(let name, let arguments): return .registered(name, try Self.all(arguments, variables))
+        case .aggregate(let members): return .aggregate(try Self.all(members, variables: variables))
+        case .function(let function, let arguments):
+            return .function(function, try Self.all(arguments, variables: variables))
+        case .registered(let name, let arguments):
+            return .registered(name, try Self.all(arguments, variables: variables))
         case .cast(let operand, let type): return .cast(try operand.substituting(variables), type)
         case .subquery(let collection, let variable, let predicate):
             return .subquery(
@@ -68,7 +70,7 @@ extension FetchRequest.Expression {
         }
     }
 
-    private static func all(_ members: [Self], _ variables: Substitution) throws(StoreError) -> [Self] {
+    private static func all(_ members: [Self], variables: Substitution) throws(StoreError) -> [Self] {
         var result: [Self] = []
         for member in members { result.append(try member.substituting(variables)) }
         return result

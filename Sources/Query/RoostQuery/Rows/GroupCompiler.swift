@@ -24,8 +24,8 @@ struct GroupCompiler {
     private var keyExpressions: [FetchRequest.Expression] = []
 
     init(
-        _ properties: [FetchRequest.FetchedProperty], keys: [FetchRequest.Expression], _ records: RowCompiler,
-        _ model: ManagedObjectModel, _ entity: ManagedObjectModel.Entity, isShallow: Bool
+        _ properties: [FetchRequest.FetchedProperty], keys: [FetchRequest.Expression], records: RowCompiler,
+        model: ManagedObjectModel, entity: ManagedObjectModel.Entity, isShallow: Bool
     ) {
         (self.properties, self.keys, self.records, self.model, self.entity) = (properties, keys, records, model, entity)
         compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
@@ -44,7 +44,7 @@ struct GroupCompiler {
             }
             let (source, type) = try records.source(expression, column: key.label)
             keyNames.append(newName(expression))
-            keySlots.append(compiler.declare(keyName(keySources.count), type))
+            keySlots.append(compiler.declare(keyName(keySources.count), type: type))
             keyExpressions.append(expression)
             keySources.append(source)
             keyTypes.append(type)
@@ -55,7 +55,7 @@ struct GroupCompiler {
     mutating func column(
         _ expression: FetchRequest.Expression, name: String, isOrder: Bool = false
     ) throws(StoreError) -> (RowPlan.GroupedColumn, PredicateType.Kind, AttributeType?) {
-        let rewritten = try rewrite(expression, isOrder ? .order(name) : .column(name))
+        let rewritten = try rewrite(expression, place: isOrder ? .order(name) : .column(name))
         switch rewritten {
         case .variable(let name):
             if let key = keyIndex(named: name) { return (.key(key), keyTypes[key].kind, keySources[key].type) }
@@ -67,7 +67,7 @@ struct GroupCompiler {
         let term = try compiler.expression(rewritten)
         guard !term.type.isCollection else {
             throw StoreError(
-                .invalidRequest, "The column '\(name)' of '\(entity.name)' leads to many values, and a row has one.")
+                .invalidRequest, "The column '\(name)' of '\(entity.name)' has many values, and a row has one.")
         }
         return (.expression(term.node), term.type.kind, AttributeType(term.type.kind))
     }
@@ -75,7 +75,7 @@ struct GroupCompiler {
     /// Compiles the condition that groups must meet.
     mutating func condition(_ predicate: FetchRequest.Predicate?) throws(StoreError) -> PredicateProgram.Index? {
         guard let predicate else { return nil }
-        let rewritten = try rewrite(predicate, .having, depth: 0)
+        let rewritten = try rewrite(predicate, place: .having, depth: 0)
         return try compiler.condition(rewritten).node
     }
 
@@ -116,22 +116,22 @@ struct GroupCompiler {
     /// Replaces keys and aggregates by variables; throws if the expression names other properties
     /// of an object.
     private mutating func rewrite(
-        _ expression: FetchRequest.Expression, _ place: Place, depth: Int = 0
+        _ expression: FetchRequest.Expression, place: Place, depth: Int = 0
     ) throws(StoreError) -> FetchRequest.Expression {
         try compiler.requireDepthHere(depth)
         if case .having = place {
             // A column's name stands for what the column shows, before it is that of a property.
             let column = withoutAlias(expression)
-            if column != expression { return try rewrite(column, .column(expression.label), depth: depth) }
+            if column != expression { return try rewrite(column, place: .column(expression.label), depth: depth) }
         }
         if let index = keyExpressions.firstIndex(of: expression) { return .variable(keyName(index)) }
         if let (function, argument) = try expression.withFunctions.aggregate(&records) {
-            let index = try aggregate(expression, function, argument, place)
+            let index = try aggregate(expression, function: function, argument: argument, place: place)
             return .variable(aggregateName(index))
         }
         switch expression {
         case .constant, .variable: return expression
-        case .evaluatedObject: throw ungrouped("SELF", place)
+        case .evaluatedObject: throw ungrouped("SELF", place: place)
         case .keyPath(let names):
             if expression.withFunctions != expression {
                 throw StoreError(
@@ -139,66 +139,69 @@ struct GroupCompiler {
             }
             // A name that does not exist is reported first.
             _ = try ResolvedPath(names, from: entity.number, model: model)
-            throw ungrouped(names.joined(separator: "."), place)
-        case .path(of: let start, let names): return .path(of: try rewrite(start, place, depth: depth + 1), names)
-        case .aggregate(let members): return .aggregate(try rewrite(members, place, depth: depth + 1))
+            throw ungrouped(names.joined(separator: "."), place: place)
+        case .path(of: let start, let names):
+            return .path(of: try rewrite(start, place: place, depth: depth + 1), names)
+        case .aggregate(let members): return .aggregate(try rewrite(members, place: place, depth: depth + 1))
         case .function(let function, let arguments):
-            return .function(function, try rewrite(arguments, place, depth: depth + 1))
+            return .function(function, try rewrite(arguments, place: place, depth: depth + 1))
         case .registered(let name, let arguments):
-            return .registered(name, try rewrite(arguments, place, depth: depth + 1))
-        case .cast(let value, let type): return .cast(try rewrite(value, place, depth: depth + 1), type)
-        case .subquery: throw ungrouped("SUBQUERY", place)
+            return .registered(name, try rewrite(arguments, place: place, depth: depth + 1))
+        case .cast(let value, let type): return .cast(try rewrite(value, place: place, depth: depth + 1), type)
+        case .subquery: throw ungrouped("SUBQUERY", place: place)
         case .conditional(let condition, let whenTrue, let whenFalse):
             return .conditional(
-                try rewrite(condition, place, depth: depth + 1), try rewrite(whenTrue, place, depth: depth + 1),
-                try rewrite(whenFalse, place, depth: depth + 1))
+                try rewrite(condition, place: place, depth: depth + 1),
+                try rewrite(whenTrue, place: place, depth: depth + 1),
+                try rewrite(whenFalse, place: place, depth: depth + 1))
         case .element(of: let values, .position(let position)):
             return .element(
-                of: try rewrite(values, place, depth: depth + 1),
-                .position(try rewrite(position, place, depth: depth + 1)))
+                of: try rewrite(values, place: place, depth: depth + 1),
+                .position(try rewrite(position, place: place, depth: depth + 1)))
         case .element(of: let values, let index):
-            return .element(of: try rewrite(values, place, depth: depth + 1), index)
+            return .element(of: try rewrite(values, place: place, depth: depth + 1), index)
         case .setOperation(let operation, let left, let right):
             return .setOperation(
-                operation, try rewrite(left, place, depth: depth + 1), try rewrite(right, place, depth: depth + 1))
+                operation, try rewrite(left, place: place, depth: depth + 1),
+                try rewrite(right, place: place, depth: depth + 1))
         }
     }
 
     private mutating func rewrite(
-        _ expressions: [FetchRequest.Expression], _ place: Place, depth: Int
+        _ expressions: [FetchRequest.Expression], place: Place, depth: Int
     ) throws(StoreError) -> [FetchRequest.Expression] {
         var result: [FetchRequest.Expression] = []
-        for expression in expressions { result.append(try rewrite(expression, place, depth: depth)) }
+        for expression in expressions { result.append(try rewrite(expression, place: place, depth: depth)) }
         return result
     }
 
     private mutating func rewrite(
-        _ predicate: FetchRequest.Predicate, _ place: Place, depth: Int
+        _ predicate: FetchRequest.Predicate, place: Place, depth: Int
     ) throws(StoreError) -> FetchRequest.Predicate {
         try compiler.requireDepthHere(depth)
         switch predicate {
         case .constant: return predicate
         case .comparison(var comparison):
-            comparison.left = try rewrite(comparison.left, place, depth: depth)
-            comparison.right = try rewrite(comparison.right, place, depth: depth)
+            comparison.left = try rewrite(comparison.left, place: place, depth: depth)
+            comparison.right = try rewrite(comparison.right, place: place, depth: depth)
             return .comparison(comparison)
-        case .and(let members): return .and(try rewrite(members, place, depth))
-        case .or(let members): return .or(try rewrite(members, place, depth))
-        case .not(let member): return .not(try rewrite(member, place, depth: depth + 1))
+        case .and(let members): return .and(try rewrite(members, place: place, depth: depth))
+        case .or(let members): return .or(try rewrite(members, place: place, depth: depth))
+        case .not(let member): return .not(try rewrite(member, place: place, depth: depth + 1))
         }
     }
 
     private mutating func rewrite(
-        _ members: [FetchRequest.Predicate], _ place: Place, _ depth: Int
+        _ members: [FetchRequest.Predicate], place: Place, depth: Int
     ) throws(StoreError) -> [FetchRequest.Predicate] {
         var result: [FetchRequest.Predicate] = []
-        for member in members { result.append(try rewrite(member, place, depth: depth + 1)) }
+        for member in members { result.append(try rewrite(member, place: place, depth: depth + 1)) }
         return result
     }
 
     private mutating func aggregate(
-        _ expression: FetchRequest.Expression, _ function: FetchRequest.Function, _ argument: FetchRequest.Expression,
-        _ place: Place
+        _ expression: FetchRequest.Expression, function: FetchRequest.Function, argument: FetchRequest.Expression,
+        place: Place
     ) throws(StoreError) -> Int {
         if let known = aggregateExpressions.firstIndex(of: expression) { return known }
         let name = expression.label
@@ -210,14 +213,14 @@ struct GroupCompiler {
         let (make, type, shown) = try records.aggregate(function, of: argument, column: name)
         shownTypes.append(shown)
         aggregateNames.append(newName(expression))
-        aggregateSlots.append(compiler.declare(aggregateName(aggregates.count), type))
+        aggregateSlots.append(compiler.declare(aggregateName(aggregates.count), type: type))
         aggregates.append(make)
         aggregateTypes.append(type)
         aggregateExpressions.append(expression)
         return aggregates.count - 1
     }
 
-    private func ungrouped(_ name: String, _ place: Place) -> StoreError {
+    private func ungrouped(_ name: String, place: Place) -> StoreError {
         let grouped =
             keys.isEmpty
             ? "all objects are one group" : "they are grouped by \(keys.map(\.label).joined(separator: ", "))"
@@ -243,7 +246,8 @@ extension FetchRequest.Expression {
         guard case .function(let function, let arguments) = self, function.isOfMany, let argument = arguments.first,
             arguments.count == 1
         else { return nil }
-        // An aggregate of an aggregate is an error that names it, not a function over one object's values.
+        // An aggregate of an aggregate is an error that names it, not a function over one object's
+        // values.
         if try argument.containsAggregate(&compiler) { return (function, argument) }
         return try compiler.isCollection(argument) ? nil : (function, argument)
     }
@@ -298,12 +302,13 @@ extension FetchRequest.Expression {
     /// object.
     static func manyOfEach(_ names: [String]) -> String {
         let (name, rest) = (names.first ?? "", Array(names.dropFirst()))
-        // The last name is what is added up of each object's many; the objects themselves are counted.
+        // The last name is what is added up of each object's many; the objects themselves are
+        // counted.
         let each = name == "@count" || rest.count == 1 ? rest + ["@count"] : rest.dropLast() + [name] + rest.suffix(1)
         let function = FetchRequest.Expression.keyPath([name, "x"]).withFunctions.label.prefix { $0 != "(" }
         let whole = name == "@count" ? "sum" : function
         return
-            "'\(rest.joined(separator: "."))' leads to many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
+            "'\(rest.joined(separator: "."))' has many values for each object, and '\(name)' of a group takes one; write \(whole)(\(each.joined(separator: ".")))."
     }
 
     /// The same with functions instead of operators that begin a path: `@sum.length` as

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// A row for each group of the objects of a fetch, in the order of their first objects.
 ///
-/// Reads all objects before the first row, where the store does not know what is made of them.
-/// Memory is one entry for each group; median, mode and standard deviation keep every value.
+/// Reads all objects before the first row, unless the store knows the aggregates without it. Memory
+/// is one entry for each group; median, mode and standard deviation keep every value.
 final class GroupedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]
@@ -25,14 +25,14 @@ final class GroupedRows: RowCursor {
 
     /// The objects that groups are made of.
     struct Source {
-        /// Whom to ask what is made of all objects.
+        /// The snapshot, which may know aggregates of all objects.
         let snapshot: any StoreSnapshot
         let request: CheckedFetchRequest
         /// The records that the request asks for.
         let records: any RecordCursor
     }
 
-    init(_ plan: RowPlan, _ grouping: RowPlan.Grouping, of source: Source, _ evaluator: PredicateEvaluator) {
+    init(_ plan: RowPlan, grouping: RowPlan.Grouping, of source: Source, evaluator: PredicateEvaluator) {
         (self.grouping, self.source, self.evaluator) = (grouping, source, evaluator)
         columns = plan.columns + [String](repeating: "", count: grouping.columns.count - plan.columns.count)
         types = grouping.columnTypes
@@ -66,10 +66,10 @@ final class GroupedRows: RowCursor {
 
     // MARK: Reading
 
-    /// Asks the store for all there is to know; false where it does not know all of it.
+    /// Asks the store for all aggregates; returns false unless it knows all of them.
     ///
-    /// After an error reading the objects says more: which one is damaged, and what the others are
-    /// made of.
+    /// After an error, reading the objects shows more: which one is damaged, and the aggregates of
+    /// the others.
     private func ask() -> Bool {
         asked = true
         var questions: [WholeNumberAggregate] = []
@@ -107,10 +107,12 @@ final class GroupedRows: RowCursor {
             do throws(StoreError) {
                 evaluator.begin(nil)
                 evaluator.prefetch(for: read)
-                for source in grouping.keys { source.prefetch(for: read, evaluator) }
-                try number(read, &numbers)
+                for source in grouping.keys { source.prefetch(for: read, evaluator: evaluator) }
+                try number(read, numbers: &numbers)
                 let count = grouping.isWhole ? 1 : groups.count
-                for aggregate in aggregates { try aggregate.add(read, numbers, count, evaluator) }
+                for aggregate in aggregates {
+                    try aggregate.add(read, groups: numbers, groupCount: count, evaluator: evaluator)
+                }
             } catch {
                 isAtEnd = true
                 throw error.withoutDamagedObject
@@ -136,7 +138,7 @@ final class GroupedRows: RowCursor {
     }
 
     /// Finds the group of each record.
-    private func number(_ batch: RecordBatch, _ numbers: inout [Int]) throws(StoreError) {
+    private func number(_ batch: RecordBatch, numbers: inout [Int]) throws(StoreError) {
         guard !grouping.isWhole else {
             if numbers.count > batch.count { numbers.removeLast(numbers.count - batch.count) }
             if numbers.count < batch.count { numbers += repeatElement(0, count: batch.count - numbers.count) }
@@ -148,10 +150,10 @@ final class GroupedRows: RowCursor {
             batch.withRecord(at: index) { record in
                 evaluator.begin(record)
                 key.removeAll(keepingCapacity: true)
-                for source in grouping.keys { source.append(of: record, evaluator, to: &key) }
+                for source in grouping.keys { source.append(of: record, evaluator: evaluator, to: &key) }
                 let (number, isNew) = groups.insert(key)
                 numbers.append(number)
-                if isNew { keyValues += grouping.keys.map { $0.value(of: record, evaluator) } }
+                if isNew { keyValues += grouping.keys.map { $0.value(of: record, evaluator: evaluator) } }
             }
             try evaluator.requireSuccess()
         }
@@ -178,8 +180,9 @@ final class GroupedRows: RowCursor {
         for (column, kind) in zip(grouping.columns, grouping.columnKinds) {
             switch column {
             case .key(let index): batch.values.append(keys[keys.startIndex + index])
-            case .aggregate(let index): batch.values.append(groupEvaluator.decoded(operands[index], kind))
-            case .expression(let node): batch.values.append(groupEvaluator.decoded(groupEvaluator.value(node), kind))
+            case .aggregate(let index): batch.values.append(groupEvaluator.decoded(operands[index], kind: kind))
+            case .expression(let node):
+                batch.values.append(groupEvaluator.decoded(groupEvaluator.value(node), kind: kind))
             }
         }
         batch.count += 1

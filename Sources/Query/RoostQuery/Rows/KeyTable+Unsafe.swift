@@ -22,7 +22,7 @@ struct KeyTable {
         var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
         while places[place] >= 0 {
             let number = Int(places[place])
-            if hashes[number] == hash, isKey(number, key) { return (number, false) }
+            if hashes[number] == hash, isKey(number, key: key) { return (number, false) }
             place = (place + 1) & (places.count - 1)
         }
         places[place] = Int32(truncatingIfNeeded: count)
@@ -33,7 +33,7 @@ struct KeyTable {
         return (count - 1, true)
     }
 
-    private func isKey(_ number: Int, _ key: [UInt8]) -> Bool {
+    private func isKey(_ number: Int, key: [UInt8]) -> Bool {
         let start = number == 0 ? 0 : ends[number - 1]
         guard ends[number] - start == key.count else { return false }
         return bytes.withUnsafeBytes { bytes in

@@ -4,7 +4,7 @@ internal import RoostCore
 extension OrderedBytes {
     /// Appends a decoded value; numbers of all types have one order.
     static func append(
-        _ value: Value, _ options: FetchRequest.Comparison.Options, _ model: ManagedObjectModel, to key: inout [UInt8]
+        _ value: Value, options: FetchRequest.Comparison.Options, model: ManagedObjectModel, to key: inout [UInt8]
     ) {
         guard !value.isNull else { return key.append(0) }
         key.append(1)
@@ -15,17 +15,17 @@ extension OrderedBytes {
         case .double(let number): append(number: .double(number), to: &key)
         case .decimal(let decimal): append(number: .decimal(DecimalNumber(decimal) ?? .nan), to: &key)
         case .date(let date): append(date.timeIntervalSinceReferenceDate, to: &key)
-        case .string(var text), .uri(var text): append(text: &text, options, to: &key)
+        case .string(var text), .uri(var text): append(text: &text, options: options, to: &key)
         case .data(let data): append(data, to: &key)
         case .uuid(let uuid): append(uuid, to: &key)
         case .objectID(let id):
             // Keys are those of a hierarchy.
-            append(.object(root: model.entity(id.entity)?.root ?? -1, key: id.key), [], to: &key)
+            append(.object(root: model.entity(id.entity)?.root ?? -1, key: id.key), options: [], to: &key)
         case .composite(let elements):
             for (name, value) in elements.sorted(by: { $0.key < $1.key }) where !value.isNull {
                 key.append(1)
                 append(name.utf8, to: &key)
-                append(value, [], model, to: &key)
+                append(value, options: [], model: model, to: &key)
             }
             key.append(0)
         }
@@ -33,7 +33,7 @@ extension OrderedBytes {
 
     /// Appends what an expression gave; numbers of all types have one order.
     static func append(
-        _ operand: PredicateOperand, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]
+        _ operand: PredicateOperand, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
         switch operand {
         case .null: return key.append(0)
@@ -42,7 +42,7 @@ extension OrderedBytes {
             append(number: operand, to: &key)
         case .bytes(let bytes):
             key.append(1)
-            append(text: bytes, options, to: &key)
+            append(text: bytes, options: options, to: &key)
         case .object(let root, let number):
             key.append(1)
             append(UInt64(bitPattern: number) ^ 1 << 63, to: &key)

@@ -13,10 +13,10 @@ final class RecordRows: RowCursor {
     /// Makes rows of objects.
     ///
     /// - Parameters:
-    ///   - plan: The columns; what serves the order alone is named by nothing.
+    ///   - plan: The columns; columns that only the order needs have no name.
     ///   - records: The objects.
-    ///   - evaluator: What evaluates expressions, of the plan's program.
-    init(_ plan: RowPlan, _ records: any RecordCursor, _ evaluator: PredicateEvaluator) {
+    ///   - evaluator: The evaluator of the plan's program.
+    init(_ plan: RowPlan, records: any RecordCursor, evaluator: PredicateEvaluator) {
         (sources, self.records, self.evaluator) = (plan.sources, records, evaluator)
         columns = plan.columns + [String](repeating: "", count: plan.sources.count - plan.columns.count)
         types = plan.sources.map(\.type)
@@ -29,11 +29,11 @@ final class RecordRows: RowCursor {
         guard !isAtEnd, try records.next(into: &read) else { return false }
         evaluator.begin(nil)
         evaluator.prefetch(for: read)
-        for source in sources { source.prefetch(for: read, evaluator) }
+        for source in sources { source.prefetch(for: read, evaluator: evaluator) }
         for index in 0..<read.count {
             read.withRecord(at: index) { record in
                 evaluator.begin(record)
-                for source in sources { batch.values.append(source.value(of: record, evaluator)) }
+                for source in sources { batch.values.append(source.value(of: record, evaluator: evaluator)) }
             }
             batch.count += 1
             do throws(StoreError) {

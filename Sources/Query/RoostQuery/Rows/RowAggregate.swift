@@ -12,7 +12,7 @@ protocol RowAggregate: AnyObject {
     ///   - groupCount: The number of groups so far.
     ///   - evaluator: The evaluator of expressions.
     /// - Throws: What the evaluation of an expression throws.
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator)
+    func add(_ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator)
         throws(StoreError)
 
     /// The value of a group.
@@ -30,13 +30,13 @@ protocol WholeNumberRowAggregate: RowAggregate {
 
 /// An aggregate of a field that the record alone has, which needs no batch.
 protocol FieldAggregate: RowAggregate {
-    /// Adds the records that `show` passes on to the one group there is; what it has stays in
-    /// registers meanwhile.
+    /// Adds the records that `show` passes on to the only group; its value stays in registers
+    /// meanwhile.
     func add(_ show: ((RecordReader) -> Void) throws(StoreError) -> Void) throws(StoreError)
 }
 
 extension FieldAggregate {
-    /// Adds the records of a batch to the one group there is.
+    /// Adds the records of a batch to the only group.
     func add(_ batch: RecordBatch) throws(StoreError) {
         try add { (body) throws(StoreError) in batch.forEachRecord(body) }
     }
@@ -49,7 +49,7 @@ final class CountAggregate: WholeNumberRowAggregate {
 
     func take(_ answers: [Int64?]) { counts = answers.map { $0 ?? 0 } }
 
-    func add(_ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator) {
+    func add(_ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator) {
         counts.extend(to: groupCount, with: 0)
         for group in groups { counts[group] += 1 }
     }
@@ -65,7 +65,7 @@ final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     private var counts: [Int] = []
     let questions: [WholeNumberAggregate]
 
-    init(_ field: String, _ slots: PlainArray<FieldSlot?>, isAverage: Bool) {
+    init(_ field: String, slots: PlainArray<FieldSlot?>, isAverage: Bool) {
         (self.slots, self.isAverage) = (slots, isAverage)
         questions = isAverage ? [.sum(field), .count(field)] : [.sum(field)]
     }
@@ -87,7 +87,7 @@ final class WholeSumAggregate: WholeNumberRowAggregate, FieldAggregate {
     }
 
     func add(
-        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+        _ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator
     ) throws(StoreError) {
         guard groupCount > 1 else { return try add(batch) }
         sums.extend(to: groupCount, with: 0)
@@ -126,7 +126,7 @@ final class DoubleSumAggregate: FieldAggregate {
     }
 
     func add(
-        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+        _ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator
     ) throws(StoreError) {
         guard groupCount > 1 else { return try add(batch) }
         sums.extend(to: groupCount, with: 0)
@@ -152,7 +152,7 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     private var isFound: [Bool] = []
     let questions: [WholeNumberAggregate]
 
-    init(_ field: String, _ slots: PlainArray<FieldSlot?>, isMaximum: Bool) {
+    init(_ field: String, slots: PlainArray<FieldSlot?>, isMaximum: Bool) {
         (self.slots, self.isMaximum) = (slots, isMaximum)
         questions = [isMaximum ? .maximum(field) : .minimum(field)]
     }
@@ -175,7 +175,7 @@ final class WholeExtremeAggregate: WholeNumberRowAggregate, FieldAggregate {
     }
 
     func add(
-        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+        _ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator
     ) throws(StoreError) {
         guard groupCount > 1 else { return try add(batch) }
         extremes.extend(to: groupCount, with: isMaximum ? .min : .max)
@@ -204,19 +204,19 @@ final class GeneralAggregate: RowAggregate {
     private var extremes: [OwnedOperand] = []
     private var values: [[OwnedOperand]] = []
 
-    init(_ function: FetchRequest.Function, _ source: RowSource) { (self.function, self.source) = (function, source) }
+    init(_ function: FetchRequest.Function, source: RowSource) { (self.function, self.source) = (function, source) }
 
     func add(
-        _ batch: RecordBatch, _ groups: [Int], _ groupCount: Int, _ evaluator: PredicateEvaluator
+        _ batch: RecordBatch, groups: [Int], groupCount: Int, evaluator: PredicateEvaluator
     ) throws(StoreError) {
         accumulators.extend(to: groupCount, with: PredicateAccumulator())
         extremes.extend(to: groupCount, with: OwnedOperand())
         values.extend(to: groupCount, with: [])
-        source.prefetch(for: batch, evaluator)
+        source.prefetch(for: batch, evaluator: evaluator)
         for (index, group) in groups.enumerated() {
             batch.withRecord(at: index) { record in
                 evaluator.begin(record)
-                let operand = source.operand(of: record, evaluator)
+                let operand = source.operand(of: record, evaluator: evaluator)
                 if case .null = operand { return }
                 add(operand, to: group)
             }

@@ -1,6 +1,6 @@
 public import RoostCore
 
-/// Many rows of values, all with the same columns.
+/// A reusable buffer of rows with the same columns.
 ///
 /// ```swift
 /// let request = RowRequest(FetchRequest("Track"), propertiesToFetch: ["title", "album.title"])
@@ -46,7 +46,7 @@ public struct RowBatch: Sendable {
         return values
     }
 
-    /// Takes all rows out, keeps the memory and the columns.
+    /// Removes all rows, and keeps the memory and the columns.
     mutating func removeAll() {
         values.removeAll(keepingCapacity: true)
         count = 0

@@ -41,7 +41,7 @@ struct RowCompiler {
         guard !term.type.isCollection else {
             throw StoreError(
                 .invalidRequest,
-                "The column '\(column)' of '\(entity.name)' leads to many values, and a row has one; write count(…), sum(…) or another function over them."
+                "The column '\(column)' of '\(entity.name)' has many values, and a row has one; write count(…), sum(…) or another function over them."
             )
         }
         return (.expression(term.node, term.type.kind), term.type)
@@ -67,17 +67,17 @@ struct RowCompiler {
         let isOneOfThem = function == .minimum || function == .maximum || function == .mode
         let shown = isOneOfThem ? source.type : AttributeType(type.kind)
         guard let path = source.localPath, let field = path.fields[entity.number]?.name else {
-            return ({ GeneralAggregate(function, source) }, type, shown)
+            return ({ GeneralAggregate(function, source: source) }, type, shown)
         }
         let slots = path.slots
         switch (argumentType.kind, function) {
         case (.integer, .sum), (.boolean, .sum), (.integer, .average), (.boolean, .average):
-            return ({ WholeSumAggregate(field, slots, isAverage: function == .average) }, type, shown)
+            return ({ WholeSumAggregate(field, slots: slots, isAverage: function == .average) }, type, shown)
         case (.double, .sum), (.double, .average):
             return ({ DoubleSumAggregate(slots, isAverage: function == .average) }, type, shown)
         case (.integer, .minimum), (.integer, .maximum), (.boolean, .minimum), (.boolean, .maximum):
-            return ({ WholeExtremeAggregate(field, slots, isMaximum: function == .maximum) }, type, shown)
-        default: return ({ GeneralAggregate(function, source) }, type, shown)
+            return ({ WholeExtremeAggregate(field, slots: slots, isMaximum: function == .maximum) }, type, shown)
+        default: return ({ GeneralAggregate(function, source: source) }, type, shown)
         }
     }
 }

@@ -18,7 +18,7 @@ extension RowPlan {
         if properties.isEmpty {
             properties =
                 request.propertiesToGroupBy.isEmpty
-                ? Self.everyAttribute(of: entity, model) : request.propertiesToGroupBy.map { Self.property($0) }
+                ? Self.everyAttribute(of: entity, model: model) : request.propertiesToGroupBy.map { Self.property($0) }
         }
         var names: Set<String> = []
         for property in properties where !names.insert(property.name).inserted {
@@ -32,16 +32,16 @@ extension RowPlan {
             isGrouped = try property.expression.containsAggregate(&compiler)
         }
         if isGrouped {
-            try self.init(grouped: request, properties, compiler, model, entity)
+            try self.init(grouped: request, properties: properties, start: compiler, model: model, entity: entity)
         } else {
             guard request.havingPredicate == nil else { throw Self.havingWithoutGroups(entity) }
-            try self.init(each: request, properties, compiler, model, entity)
+            try self.init(each: request, properties: properties, start: compiler, model: model, entity: entity)
         }
     }
 
     /// The attributes that are stored, those of superentities first.
     private static func everyAttribute(
-        of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        of entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> [FetchRequest.FetchedProperty] {
         var line = [entity]
         while let superentity = line.last?.superentity { line.append(model.entities[superentity]) }
@@ -66,8 +66,8 @@ extension RowPlan {
     // MARK: A row for each object
 
     private init(
-        each request: RowRequest, _ properties: [FetchRequest.FetchedProperty], _ start: RowCompiler,
-        _ model: ManagedObjectModel, _ entity: ManagedObjectModel.Entity
+        each request: RowRequest, properties: [FetchRequest.FetchedProperty], start: RowCompiler,
+        model: ManagedObjectModel, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
         var compiler = start
         var sources: [RowSource] = []
@@ -88,7 +88,7 @@ extension RowPlan {
                 else {
                     try Self.requireOrder(
                         try compiler.source(properties[column].expression, column: descriptor.key).1.kind,
-                        descriptor.key, entity)
+                        name: descriptor.key, entity: entity)
                     isOrderOfObjects = false
                     continue
                 }
@@ -103,7 +103,8 @@ extension RowPlan {
                 fetch.sortDescriptors.append(descriptor)
             }
         }
-        // Says what is wrong with an order by properties, as for objects; without columns in it, the fetch does.
+        // Says what is wrong with an order by properties, as for objects; without columns in it,
+        // the fetch does.
         if !isOrderOfObjects { _ = try RecordSortOrder(fetch, model: model) }
         if isOrderOfObjects {
             sources.removeLast(sources.count - properties.count)
@@ -122,7 +123,7 @@ extension RowPlan {
     }
 
     static func requireOrder(
-        _ kind: PredicateType.Kind, _ name: String, _ entity: ManagedObjectModel.Entity
+        _ kind: PredicateType.Kind, name: String, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
         switch kind {
         case .object, .composite, .transformable:
@@ -136,14 +137,15 @@ extension RowPlan {
     // MARK: A row for each group
 
     private init(
-        grouped request: RowRequest, _ properties: [FetchRequest.FetchedProperty], _ start: RowCompiler,
-        _ model: ManagedObjectModel, _ entity: ManagedObjectModel.Entity
+        grouped request: RowRequest, properties: [FetchRequest.FetchedProperty], start: RowCompiler,
+        model: ManagedObjectModel, entity: ManagedObjectModel.Entity
     ) throws(StoreError) {
         if request.propertiesToGroupBy.isEmpty, request.havingPredicate != nil {
             throw Self.havingWithoutGroups(entity)
         }
         var groups = GroupCompiler(
-            properties, keys: request.propertiesToGroupBy, start, model, entity, isShallow: start.isShallow)
+            properties, keys: request.propertiesToGroupBy, records: start, model: model, entity: entity,
+            isShallow: start.isShallow)
         try groups.compileKeys()
         var columns: [GroupedColumn] = []
         var kinds: [PredicateType.Kind] = []
@@ -166,7 +168,7 @@ extension RowPlan {
                 column = columns.count - 1
             }
             guard let column else { continue }
-            try Self.requireOrder(kinds[column], descriptor.key, entity)
+            try Self.requireOrder(kinds[column], name: descriptor.key, entity: entity)
             levels.append(
                 SortedRows.Level(column: column, options: descriptor.options, isAscending: descriptor.isAscending))
         }

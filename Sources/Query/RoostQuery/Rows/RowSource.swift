@@ -47,7 +47,7 @@ struct RowPath: Sendable {
     /// object.
     @inline(__always)
     func withEnd<Result>(
-        of record: RecordReader, _ evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
+        of record: RecordReader, evaluator: PredicateEvaluator, _ body: (RecordReader) -> Result
     ) -> Result? {
         guard !steps.isEmpty else { return body(record) }
         var current = record
@@ -66,7 +66,7 @@ extension RowPath {
     /// of them.
     ///
     /// Does not report errors: following the path meets them again.
-    func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
+    func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
         var keys: [Int64] = []
         for (index, step) in steps.enumerated() {
             var next: [Int64] = []
@@ -104,33 +104,33 @@ extension FieldSlot {
 
 extension RowSource {
     /// Reads the objects that records refer to, many at once.
-    func prefetch(for records: RecordBatch, _ evaluator: PredicateEvaluator) {
-        if case .path(let path) = self { path.prefetch(for: records, evaluator) }
+    func prefetch(for records: RecordBatch, evaluator: PredicateEvaluator) {
+        if case .path(let path) = self { path.prefetch(for: records, evaluator: evaluator) }
     }
 
     /// The value for a record that the evaluator has begun; null after an error, which the
     /// evaluator knows.
-    func value(of record: RecordReader, _ evaluator: PredicateEvaluator) -> Value {
+    func value(of record: RecordReader, evaluator: PredicateEvaluator) -> Value {
         switch self {
         case .object: return .objectID(record.id)
         case .path(let path):
-            let value: Value? = path.withEnd(of: record, evaluator) { end in
+            let value: Value? = path.withEnd(of: record, evaluator: evaluator) { end in
                 path.fields[end.entityNumber].map { end.value($0) } ?? .null
             }
             return value ?? .null
-        case .expression(let node, let kind): return evaluator.decoded(evaluator.value(node), kind)
+        case .expression(let node, let kind): return evaluator.decoded(evaluator.value(node), kind: kind)
         }
     }
 
     /// The value in the form in which it compares; its bytes last until the next record is begun.
-    func operand(of record: RecordReader, _ evaluator: PredicateEvaluator) -> PredicateOperand {
+    func operand(of record: RecordReader, evaluator: PredicateEvaluator) -> PredicateOperand {
         switch self {
         case .object: return .object(root: record.model.entities[record.entityNumber].root, key: record.key)
         case .path(let path):
-            let operand: PredicateOperand? = path.withEnd(of: record, evaluator) { end in
+            let operand: PredicateOperand? = path.withEnd(of: record, evaluator: evaluator) { end in
                 guard let slot = path.slots[end.entityNumber] else { return .null }
                 let root = path.fields[end.entityNumber]?.destination.map { end.model.entities[$0].root } ?? -1
-                return PredicateOperand(end, slot, destinationRoot: root)
+                return PredicateOperand(end, slot: slot, destinationRoot: root)
             }
             return operand ?? .null
         case .expression(let node, _): return evaluator.value(node)
@@ -138,20 +138,21 @@ extension RowSource {
     }
 
     /// Appends bytes that are the same for all records that belong to one group.
-    func append(of record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
+    func append(of record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
         // The fields of its elements distinguish one composite from another.
         if type == .composite {
-            return OrderedBytes.append(value(of: record, evaluator), [], record.model, to: &key)
+            return OrderedBytes.append(
+                value(of: record, evaluator: evaluator), options: [], model: record.model, to: &key)
         }
         switch self {
         case .path(let path):
-            let isFound: Bool? = path.withEnd(of: record, evaluator) { end in
+            let isFound: Bool? = path.withEnd(of: record, evaluator: evaluator) { end in
                 guard let slot = path.slots[end.entityNumber] else { return false }
-                OrderedBytes.append(slot, of: end, [], to: &key)
+                OrderedBytes.append(slot, of: end, options: [], to: &key)
                 return true
             }
             if isFound != true { key.append(0) }
-        case .object, .expression: OrderedBytes.append(operand(of: record, evaluator), [], to: &key)
+        case .object, .expression: OrderedBytes.append(operand(of: record, evaluator: evaluator), options: [], to: &key)
         }
     }
 

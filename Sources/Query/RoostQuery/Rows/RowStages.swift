@@ -1,6 +1,6 @@
 internal import RoostCore
 
-// What rows go through after they were made: sorting, then each once, then the window of offset and limit.
+// The stages of rows after they were made: sorting, removal of duplicates, then offset and limit.
 
 /// Rows in another order: by keys made of their values, ties as they came.
 ///
@@ -62,7 +62,7 @@ final class SortedRows: RowCursor {
                 keys.append { key in
                     for level in levels {
                         let start = key.count
-                        OrderedBytes.append(batch[row, level.column], level.options, model, to: &key)
+                        OrderedBytes.append(batch[row, level.column], options: level.options, model: model, to: &key)
                         if !level.isAscending { OrderedBytes.complement(&key, from: start) }
                     }
                 }
@@ -82,7 +82,7 @@ final class SortedRows: RowCursor {
     }
 }
 
-/// Rows that were not there before; of equal ones the first.
+/// A cursor that removes duplicate rows, keeping the first.
 ///
 /// Values are equal as in an order: nulls are, NaNs are, both zeros, and IDs that name one object.
 /// Memory is that of the keys of all rows given.
@@ -95,7 +95,7 @@ final class DistinctRows: RowCursor {
     private var read = RowBatch()
     private var key: [UInt8] = []
 
-    init(_ source: any RowCursor, _ model: ManagedObjectModel) {
+    init(_ source: any RowCursor, model: ManagedObjectModel) {
         (self.source, self.model) = (source, model)
         (columns, types) = (source.columns, source.types)
     }
@@ -107,7 +107,9 @@ final class DistinctRows: RowCursor {
             guard try source.next(into: &read) else { return false }
             for row in 0..<read.count {
                 key.removeAll(keepingCapacity: true)
-                for column in columns.indices { OrderedBytes.append(read[row, column], [], model, to: &key) }
+                for column in columns.indices {
+                    OrderedBytes.append(read[row, column], options: [], model: model, to: &key)
+                }
                 if seen.insert(key).isNew { batch.append(read, at: row) }
             }
         }
@@ -115,7 +117,7 @@ final class DistinctRows: RowCursor {
     }
 }
 
-/// Some rows out of the middle.
+/// A cursor over the rows within offset and limit.
 final class WindowedRows: RowCursor {
     let columns: [String]
     let types: [AttributeType?]

@@ -2,8 +2,8 @@ internal import RoostCore
 
 /// Sorts records by keys that are made once for each of them.
 ///
-/// With a limit it keeps at most about twice as many records as offset and limit ask for, with
-/// their keys; without one all of them.
+/// With a limit, it keeps at most about twice as many records as offset and limit ask for, with
+/// their keys. Without a limit, it keeps all of them.
 final class KeyedSort {
     private let source: MatchingRecords
     private let maker: SortKeyMaker
@@ -75,8 +75,8 @@ final class KeyedSort {
                 failure = error
             }
             made.removeAll()
-            try makeKeys(read, &made)
-            for index in 0..<read.count where isWanted(made, index, key: read.key(at: index)) {
+            try makeKeys(read, made: &made)
+            for index in 0..<read.count where isWanted(made, index: index, key: read.key(at: index)) {
                 kept.append(read, at: index)
                 keys.append(made, at: index)
             }
@@ -86,25 +86,25 @@ final class KeyedSort {
         }
     }
 
-    private func makeKeys(_ records: RecordBatch, _ made: inout SortKeys) throws(StoreError) {
+    private func makeKeys(_ records: RecordBatch, made: inout SortKeys) throws(StoreError) {
         evaluator.begin(nil)
-        maker.prepare(records, evaluator)
+        maker.prepare(records, evaluator: evaluator)
         records.forEachRecord { record in
             evaluator.begin(nil)
-            made.append { maker.append(record, evaluator, to: &$0) }
+            made.append { maker.append(record, evaluator: evaluator, to: &$0) }
         }
         do throws(StoreError) {
             try evaluator.requireSuccess()
         } catch {
-            // The data that the order needs is lost, and its object is not a record of the result: the fetch cannot
-            // continue.
+            // The data that the order needs is lost, and its object is not a record of the result:
+            // the fetch cannot continue.
             throw error.withoutDamagedObject
         }
     }
 
-    private func isWanted(_ made: SortKeys, _ index: Int, key: Int64) -> Bool {
+    private func isWanted(_ made: SortKeys, index: Int, key: Int64) -> Bool {
         guard bound.count > 0 else { return true }
-        let order = made.order(index, bound, 0)
+        let order = made.order(index, other: bound, otherIndex: 0)
         return order < 0 || order == 0 && key < boundKey
     }
 

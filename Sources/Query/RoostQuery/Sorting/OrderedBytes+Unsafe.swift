@@ -13,11 +13,11 @@ enum OrderedBytes {
     /// - Parameters:
     ///   - slot: The field; of a reference its key, of an object ID the hierarchy too.
     ///   - record: The record.
-    ///   - options: How text is made alike and compared.
-    ///   - key: What is appended to.
+    ///   - options: The options for folding and comparing text.
+    ///   - key: The key to append to.
     @inline(__always)
     static func append(
-        _ slot: FieldSlot, of record: RecordReader, _ options: FetchRequest.Comparison.Options = [],
+        _ slot: FieldSlot, of record: RecordReader, options: FetchRequest.Comparison.Options = [],
         to key: inout [UInt8]
     ) {
         guard !slot.isNull(in: record) else { return key.append(0) }
@@ -33,7 +33,7 @@ enum OrderedBytes {
         case .double, .float, .date: append(slot.double(in: record), to: &key)
         case .decimal: append(DecimalNumber(slot: slot.bytes(in: record)) ?? .nan, to: &key)
         case .uuid: key.append(contentsOf: slot.bytes(in: record))
-        case .string, .uri: append(text: slot.bytes(in: record), options, to: &key)
+        case .string, .uri: append(text: slot.bytes(in: record), options: options, to: &key)
         case .data, .transformable: append(slot.bytes(in: record), to: &key)
         case .composite: break
         }
@@ -41,7 +41,7 @@ enum OrderedBytes {
 
     /// Appends text that is made alike as `options` say, in their order.
     static func append(
-        text: UnsafeRawBufferPointer, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]
+        text: UnsafeRawBufferPointer, options: FetchRequest.Comparison.Options, to key: inout [UInt8]
     ) {
         // Nearly all text is compared as it is.
         guard !options.isEmpty else { return append(text, to: &key) }
@@ -54,7 +54,7 @@ enum OrderedBytes {
         }
     }
 
-    /// Appends bytes, and what shows that they end.
+    /// Appends bytes and their terminator.
     @inline(__always)
     static func append(_ bytes: some Sequence<UInt8>, to key: inout [UInt8]) {
         for byte in bytes {
@@ -92,7 +92,7 @@ enum OrderedBytes {
         if number.isNegative { complement(&key, from: start) }
     }
 
-    /// Turns the order of what was appended from `start` on.
+    /// Inverts the order of the bytes from `start` on.
     static func complement(_ key: inout [UInt8], from start: Int) {
         for index in start..<key.count { key[index] = ~key[index] }
     }
@@ -100,8 +100,8 @@ enum OrderedBytes {
 
 extension OrderedBytes {
     /// Appends text that is made alike as `options` say, in their order.
-    static func append(text: inout String, _ options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
-        text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options, to: &key) }
+    static func append(text: inout String, options: FetchRequest.Comparison.Options, to key: inout [UInt8]) {
+        text.withUTF8 { append(text: UnsafeRawBufferPointer($0), options: options, to: &key) }
     }
 
     /// Appends the 16 bytes of a UUID.

@@ -26,7 +26,7 @@ package final class RecordExaminer {
     /// Reads the objects that the order of records depends on, many at once.
     package func prepare(_ records: RecordBatch) {
         evaluator.begin(nil)
-        maker.prepare(records, evaluator)
+        maker.prepare(records, evaluator: evaluator)
     }
 
     /// Returns whether the request asks for a record.
@@ -41,7 +41,7 @@ package final class RecordExaminer {
     package func order(of record: RecordReader) throws(StoreError) -> [UInt8] {
         var key: [UInt8] = []
         evaluator.begin(nil)
-        maker.append(record, evaluator, to: &key)
+        maker.append(record, evaluator: evaluator, to: &key)
         try evaluator.requireSuccess()
         return key
     }
@@ -52,7 +52,7 @@ package final class RecordExaminer {
     package func byteCount(ofFirst count: Int, levelsOf record: RecordReader) throws(StoreError) -> Int {
         var key: [UInt8] = []
         evaluator.begin(nil)
-        SortKeyMaker(levels: Array(maker.levels.prefix(count))).append(record, evaluator, to: &key)
+        SortKeyMaker(levels: Array(maker.levels.prefix(count))).append(record, evaluator: evaluator, to: &key)
         try evaluator.requireSuccess()
         return key.count
     }
@@ -64,7 +64,7 @@ package final class RecordExaminer {
     package func firstValue(of record: RecordReader) throws(StoreError) -> Value {
         guard let level = maker.levels.first else { return .null }
         evaluator.begin(nil)
-        let value: Value? = level.path.withEnd(of: record, evaluator) { end in
+        let value: Value? = level.path.withEnd(of: record, evaluator: evaluator) { end in
             level.path.fields[end.entityNumber].map { end.value($0) } ?? .null
         }
         try evaluator.requireSuccess()

@@ -34,7 +34,7 @@ package struct RecordSortOrder: Sendable {
         var made: [SortKeyMaker.Level] = []
         var needsKeys = false
         for descriptor in request.sortDescriptors {
-            let level = try Self.level(descriptor, entity, model)
+            let level = try Self.level(descriptor, entity: entity, model: model)
             made.append(level)
             needsKeys = needsKeys || !level.path.steps.isEmpty || !level.options.isEmpty
             for number in model.entities.indices {
@@ -54,7 +54,7 @@ package struct RecordSortOrder: Sendable {
     ) throws(StoreError) -> [SortKeyMaker.Level] {
         let entity = try model.requireEntity(request.entity)
         var made: [SortKeyMaker.Level] = []
-        for descriptor in request.sortDescriptors { made.append(try level(descriptor, entity, model)) }
+        for descriptor in request.sortDescriptors { made.append(try level(descriptor, entity: entity, model: model)) }
         return made
     }
 
@@ -66,13 +66,13 @@ package struct RecordSortOrder: Sendable {
     private init() { (levels, entityCount, maker) = (Self.noLevels, 0, nil) }
 
     private static func level(
-        _ descriptor: FetchRequest.SortDescriptor, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ descriptor: FetchRequest.SortDescriptor, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) throws(StoreError) -> SortKeyMaker.Level {
         let path = try ResolvedPath(descriptor.key.names, from: entity.number, model: model)
         guard path.relationships.allSatisfy({ !$0.isToMany }) else {
             throw StoreError(
                 .invalidRequest,
-                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path leads to many objects; sort by a path through to-one relationships."
+                "'\(entity.name)' cannot be sorted by '\(descriptor.key)': the path has many objects at its end; sort by a path through to-one relationships."
             )
         }
         guard case .field(let field) = path.end, field.kind.hasOrder, let end = RowPath(path, model: model) else {
@@ -104,10 +104,10 @@ package struct RecordSortOrder: Sendable {
             let (a, b) = (levels[first + leftEntity], levels[first + rightEntity])
             first += entityCount
             guard let leftSlot = a.slot, let rightSlot = b.slot else { continue }
-            // What refers to objects has no order, so no level needs to know where it leads.
+            // References have no order, so no level needs the root of a destination.
             let order = Self.order(
-                PredicateOperand(left, leftSlot, destinationRoot: -1),
-                PredicateOperand(right, rightSlot, destinationRoot: -1))
+                PredicateOperand(left, slot: leftSlot, destinationRoot: -1),
+                PredicateOperand(right, slot: rightSlot, destinationRoot: -1))
             if order != 0 { return a.isAscending ? order < 0 : order > 0 }
         }
         return left.key < right.key

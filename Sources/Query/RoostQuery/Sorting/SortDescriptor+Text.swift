@@ -17,12 +17,12 @@ extension FetchRequest.SortDescriptor {
             return
         }
         let isDescending = text.hasPrefix("-")
-        let (name, options) = Self.options(isDescending ? String(text.dropFirst()) : text, entity)
+        let (name, options) = Self.options(isDescending ? String(text.dropFirst()) : text, entity: entity)
         self.init(name, ascending: !isDescending, options: options)
     }
 
     private static func options(
-        _ text: String, _ entity: ManagedObjectModel.Entity
+        _ text: String, entity: ManagedObjectModel.Entity
     ) -> (String, FetchRequest.Comparison.Options) {
         guard entity.layout.field(text) == nil, text.hasSuffix("]"), let open = text.lastIndex(of: "[") else {
             return (text, [])

@@ -15,17 +15,17 @@ struct SortKeyMaker: Sendable {
     let levels: [Level]
 
     /// Reads the objects that records refer to, many at once, before keys are made of them.
-    func prepare(_ records: RecordBatch, _ evaluator: PredicateEvaluator) {
-        for level in levels { level.path.prefetch(for: records, evaluator) }
+    func prepare(_ records: RecordBatch, evaluator: PredicateEvaluator) {
+        for level in levels { level.path.prefetch(for: records, evaluator: evaluator) }
     }
 
     /// Appends the key of a record; after an error, which the evaluator keeps, the key is useless.
-    func append(_ record: RecordReader, _ evaluator: PredicateEvaluator, to key: inout [UInt8]) {
+    func append(_ record: RecordReader, evaluator: PredicateEvaluator, to key: inout [UInt8]) {
         for level in levels {
             let start = key.count
-            let isFound: Bool? = level.path.withEnd(of: record, evaluator) { end in
+            let isFound: Bool? = level.path.withEnd(of: record, evaluator: evaluator) { end in
                 guard let slot = level.path.slots[end.entityNumber] else { return false }
-                OrderedBytes.append(slot, of: end, level.options, to: &key)
+                OrderedBytes.append(slot, of: end, options: level.options, to: &key)
                 return true
             }
             // No object on the way: null.

@@ -9,7 +9,7 @@ struct SortKeys: Sendable {
     /// The number of keys.
     var count: Int { ends.count }
 
-    /// Takes all keys out and keeps the memory.
+    /// Removes all keys and keeps the memory.
     mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
@@ -30,7 +30,7 @@ struct SortKeys: Sendable {
 
     /// Negative, zero or positive as the key at `index` comes before, equals or comes after that of
     /// `other` at `otherIndex`.
-    func order(_ index: Int, _ other: SortKeys, _ otherIndex: Int) -> Int {
+    func order(_ index: Int, other: SortKeys, otherIndex: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             other.bytes.withUnsafeBytes { otherBytes in
                 PredicateOperand.order(

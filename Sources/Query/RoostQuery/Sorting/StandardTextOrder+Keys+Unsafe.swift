@@ -17,7 +17,7 @@ extension StandardTextOrder {
         var run: Int?
         for byte in text {
             guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else {
-                close(&run, &key)
+                close(&run, key: &key)
                 key.append(byte)
                 // As in ``OrderedBytes``.
                 if byte == 0 { key.append(0xFF) }
@@ -31,12 +31,12 @@ extension StandardTextOrder {
             // Zeros at the beginning do not count.
             if byte != UInt8(ascii: "0") || run.map({ key.count > $0 + 4 }) ?? false { key.append(byte) }
         }
-        close(&run, &key)
+        close(&run, key: &key)
         key.append(0)
         key.append(0)
     }
 
-    private static func close(_ run: inout Int?, _ key: inout [UInt8]) {
+    private static func close(_ run: inout Int?, key: inout [UInt8]) {
         guard let start = run else { return }
         let count = UInt32(truncatingIfNeeded: key.count - start - 4)
         for index in 0..<4 { key[start + index] = UInt8(truncatingIfNeeded: count >> UInt32(24 - 8 * index)) }

@@ -3,8 +3,8 @@ internal import RoostCore
 /// An array that never changes and whose reading costs no reference counting: for what is looked at
 /// for every record.
 final class PlainArray<Element: Sendable>: @unchecked Sendable {
-    // Proof of Sendable: the elements are written in `init`, before any other code has the object, and freed in
-    // `deinit`.
+    // Proof of Sendable: the elements are written in `init`, before any other code has the object,
+    // and freed in `deinit`.
     private let elements: UnsafeMutableBufferPointer<Element>
 
     init(_ elements: [Element]) {

@@ -182,7 +182,8 @@ struct BatchInsertion {
             }
             for reference in references {
                 guard case .objectID(let id) = values[reference.field.index] else { continue }
-                try partners.note(ObjectID(layout.entity, key: key), reference.relationship, from: nil, to: id)
+                try partners.note(
+                    ObjectID(layout.entity, key: key), relationship: reference.relationship, from: nil, to: id)
             }
         }
         if !failures.isEmpty || !missing.isEmpty {
@@ -372,7 +373,7 @@ struct BatchInsertion {
             var changes = ChangeSet(model: model)
             changes.author = author
             changes.inserts = records
-            if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
+            if !partners.isEmpty { try partners.apply(to: &changes, snapshot: snapshot, failures: &failures) }
             changes.existing = destinations.references.map(\.id)
             changes.lastPlaces = destinations.lastPlaces
             try applyRules(to: &changes)

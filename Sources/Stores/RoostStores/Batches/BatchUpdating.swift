@@ -54,7 +54,7 @@ struct BatchUpdating {
         // A composite comes before its elements, should both be set.
         for (name, expression) in request.values.sorted(by: { $0.key < $1.key }) {
             _ = try properties.property(name)
-            targets.append((name, try Self.source(expression, name, request.entity, snapshot)))
+            targets.append((name, try Self.source(expression, name: name, entity: request.entity, snapshot: snapshot)))
         }
         self.snapshot = snapshot
         self.rules = rules
@@ -67,7 +67,7 @@ struct BatchUpdating {
     }
 
     private static func source(
-        _ expression: FetchRequest.Expression, _ name: String, _ entity: EntityName, _ snapshot: any StoreSnapshot
+        _ expression: FetchRequest.Expression, name: String, entity: EntityName, snapshot: any StoreSnapshot
     ) throws(StoreError) -> Source {
         if case .constant(let value) = expression { return .constant(value) }
         let compiled = try CompiledExpression(expression, for: entity, model: snapshot.model)
@@ -117,7 +117,7 @@ struct BatchUpdating {
         try editing.lookUp(ids)
         var index = 0
         try batch.forEachRecord { (record) throws(StoreError) in
-            try update(record, values[index], try plan(record.entityNumber))
+            try update(record, values: values[index], plan: try plan(record.entityNumber))
             index += 1
         }
     }
@@ -132,12 +132,12 @@ struct BatchUpdating {
     }
 
     private mutating func update(
-        _ record: RecordReader, _ values: [Value], _ plan: RecordEditing.Plan
+        _ record: RecordReader, values: [Value], plan: RecordEditing.Plan
     ) throws(StoreError) {
-        let fields = try editing.fields(of: record, values, plan) { "\(record.id)" }
+        let fields = try editing.fields(of: record, values: values, plan: plan) { "\(record.id)" }
         try changes.updates.append(record, replacing: fields)
         try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
-            try editing.check(record, fields: fields, plan) { _ in .object(record.id) }
+            try editing.check(record, fields: fields, plan: plan) { _ in .object(record.id) }
         }
         objects.append(ChangeSet.Reference(record.id, version: record.version))
     }

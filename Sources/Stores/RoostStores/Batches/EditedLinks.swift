@@ -58,11 +58,11 @@ struct EditedLinks {
             guard stored[key] == nil else { continue }
             let old = isTurned(link.target) ? link.flipped : link
             stored[key] = old
-            if links[key] == nil { note(key, old) }
+            if links[key] == nil { note(key, link: old) }
         }
         let wanted = Set(members.map { key($0.id.key) })
-        for key in known(owner, storage, isReflexive: isReflexive) where !wanted.contains(key) {
-            note(key, nil)
+        for key in known(owner, storage: storage, isReflexive: isReflexive) where !wanted.contains(key) {
+            note(key, link: nil)
         }
         for (place, member) in members.enumerated() {
             let (key, isTurned) = (key(member.id.key), isTurned(member.id.key))
@@ -71,7 +71,7 @@ struct EditedLinks {
                 link = isTurned ? known.flipped : known
                 if relationship.isOrdered { link.order = Int64(place) }
             }
-            note(key, isTurned ? link.flipped : link)
+            note(key, link: isTurned ? link.flipped : link)
         }
     }
 
@@ -87,7 +87,7 @@ struct EditedLinks {
         }
     }
 
-    private mutating func note(_ key: Key, _ link: Link?) {
+    private mutating func note(_ key: Key, link: Link?) {
         links[key] = .some(link)
         keys[End(relationship: key.relationship, isTarget: false, key: key.source), default: []].insert(key)
         keys[End(relationship: key.relationship, isTarget: true, key: key.target), default: []].insert(key)
@@ -95,7 +95,7 @@ struct EditedLinks {
 
     /// Returns the links of an object that are known and not removed.
     private func known(
-        _ owner: Int64, _ storage: (number: Int, isFlipped: Bool), isReflexive: Bool
+        _ owner: Int64, storage: (number: Int, isFlipped: Bool), isReflexive: Bool
     ) -> Set<Key> {
         var found = keys[End(relationship: storage.number, isTarget: storage.isFlipped, key: owner)] ?? []
         if isReflexive {

@@ -65,13 +65,15 @@ struct MemberChanges {
     /// - Returns: The owners whose lists differ from the store's.
     /// - Throws: What reading throws.
     func apply(
-        to changes: inout ChangeSet, _ snapshot: any StoreSnapshot, _ failures: inout FailureList
+        to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) -> Set<ObjectPlace> {
         var (edits, changedOwners): ([ObjectPlace: [Edit]], Set<ObjectPlace>) = ([:], [])
         var edited = EditedLinks(model)
         for assignment in assignments {
-            let current = try links(of: assignment, snapshot)
-            if Self.isDifferent(assignment, current) { changedOwners.insert(try model.place(of: assignment.owner)) }
+            let current = try links(of: assignment, snapshot: snapshot)
+            if Self.isDifferent(assignment, current: current) {
+                changedOwners.insert(try model.place(of: assignment.owner))
+            }
             switch assignment.relationship.storage {
             case .field: continue
             case .links(let owner, let isFlipped):
@@ -79,22 +81,22 @@ struct MemberChanges {
                     assignment.relationship, storedIn: (owner, isFlipped), of: assignment.owner.key,
                     to: assignment.members, stored: current)
             case .derived(let inverse):
-                try collectEdits(assignment, current, model.relationships[inverse], &edits)
+                try collectEdits(assignment, current: current, inverse: model.relationships[inverse], edits: &edits)
             }
         }
         try edited.apply(to: &changes)
-        if !edits.isEmpty { try apply(edits, to: &changes, snapshot, &failures) }
+        if !edits.isEmpty { try apply(edits, to: &changes, snapshot: snapshot, failures: &failures) }
         return changedOwners
     }
 
     /// Whether the new list is another one than that of the store.
-    private static func isDifferent(_ assignment: Assignment, _ current: [Link]) -> Bool {
+    private static func isDifferent(_ assignment: Assignment, current: [Link]) -> Bool {
         let members = assignment.members.map(\.id.key)
         guard assignment.relationship.isOrdered else { return Set(members) != Set(current.map(\.target)) }
         return members != current.sorted { $0.order < $1.order }.map(\.target)
     }
 
-    private func links(of assignment: Assignment, _ snapshot: any StoreSnapshot) throws(StoreError) -> [Link] {
+    private func links(of assignment: Assignment, snapshot: any StoreSnapshot) throws(StoreError) -> [Link] {
         guard !assignment.isNew else { return [] }
         let cursor = try snapshot.links(of: assignment.relationship.name, from: assignment.owner)
         var (links, batch): ([Link], LinkBatch) = ([], LinkBatch(relationship: assignment.relationship.number))
@@ -103,8 +105,8 @@ struct MemberChanges {
     }
 
     private func collectEdits(
-        _ assignment: Assignment, _ current: [Link], _ inverse: ManagedObjectModel.Relationship,
-        _ edits: inout [ObjectPlace: [Edit]]
+        _ assignment: Assignment, current: [Link], inverse: ManagedObjectModel.Relationship,
+        edits: inout [ObjectPlace: [Edit]]
     ) throws(StoreError) {
         let root = model.entities[assignment.relationship.destination].root
         let owner = try model.place(of: assignment.owner)
@@ -122,12 +124,12 @@ struct MemberChanges {
 
     /// Replaces references in the records of the change set, and in stored ones.
     private func apply(
-        _ edits: [ObjectPlace: [Edit]], to changes: inout ChangeSet, _ snapshot: any StoreSnapshot,
-        _ failures: inout FailureList
+        _ edits: [ObjectPlace: [Edit]], to changes: inout ChangeSet, snapshot: any StoreSnapshot,
+        failures: inout FailureList
     ) throws(StoreError) {
         var rest = edits
-        changes.inserts = try edited(changes.inserts, &rest, &failures)
-        changes.updates = try edited(changes.updates, &rest, &failures)
+        changes.inserts = try edited(changes.inserts, edits: &rest, failures: &failures)
+        changes.updates = try edited(changes.updates, edits: &rest, failures: &failures)
         let places = rest.keys.sorted()
         var (batch, start): (RecordBatch, Int) = (RecordBatch(model: model), 0)
         while start < places.count {
@@ -136,7 +138,7 @@ struct MemberChanges {
                 with: places[start..<end].map { ObjectID(model.entities[$0.root].name, key: $0.key) })
             while try cursor.next(into: &batch) {
                 let stored = batch
-                let new = try edited(stored, &rest, &failures)
+                let new = try edited(stored, edits: &rest, failures: &failures)
                 for index in 0..<new.count where new.record(at: index) != stored.record(at: index) {
                     changes.updates.append(new, at: index)
                 }
@@ -146,13 +148,13 @@ struct MemberChanges {
     }
 
     private func edited(
-        _ batch: RecordBatch, _ edits: inout [ObjectPlace: [Edit]], _ failures: inout FailureList
+        _ batch: RecordBatch, edits: inout [ObjectPlace: [Edit]], failures: inout FailureList
     ) throws(StoreError) -> RecordBatch {
         var result = RecordBatch(model: model)
         for index in 0..<batch.count {
             let changes = edits.removeValue(forKey: model.place(of: batch, at: index)) ?? []
             try batch.withRecord(at: index) { (record) throws(StoreError) in
-                let values = try Self.values(changes, of: record, model, &failures)
+                let values = try Self.values(changes, of: record, model: model, failures: &failures)
                 if values.isEmpty { result.append(record) } else { try result.append(record, replacing: values) }
             }
         }
@@ -160,7 +162,7 @@ struct MemberChanges {
     }
 
     private static func values(
-        _ edits: [Edit], of record: RecordReader, _ model: ManagedObjectModel, _ failures: inout FailureList
+        _ edits: [Edit], of record: RecordReader, model: ManagedObjectModel, failures: inout FailureList
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
         var values: [(field: RecordLayout.Field, value: Value)] = []
         // The last owner has the object, whatever the order in which it was added and removed.
@@ -178,7 +180,7 @@ struct MemberChanges {
             if edit.owner == nil, let number = field.relationship,
                 !model.relationships[number].declaration.isOptional
             {
-                failures.add(.object(record.id), record.layout.entity, name, .missing)
+                failures.add(.object(record.id), entity: record.layout.entity, property: name, kind: .missing)
             }
             values.append((field, edit.owner.map { .objectID($0) } ?? .null))
             if let place = record.layout.field(RecordLayout.orderFieldName(of: name)) {

@@ -110,21 +110,21 @@ extension PersistentStore {
 
     /// Updates objects by rules that are compiled already.
     func execute(_ request: BatchUpdateRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
-        try executePrepared(request.resultType, request.author) { (snapshot) throws(StoreError) in
+        try executePrepared(request.resultType, author: request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
     /// Deletes objects by rules that are compiled already.
     func execute(_ request: BatchDeleteRequest, rules: ModelRules) throws(StoreError) -> BatchResult {
-        try executePrepared(request.resultType, request.author) { (snapshot) throws(StoreError) in
+        try executePrepared(request.resultType, author: request.author) { (snapshot) throws(StoreError) in
             try snapshot.prepare(request, rules: rules)
         }
     }
 
     /// Works out changes on a snapshot and commits them; anew where objects changed in between.
     private func executePrepared(
-        _ resultType: BatchResultType, _ author: String?,
+        _ resultType: BatchResultType, author: String?,
         _ prepare: (any StoreSnapshot) throws(StoreError) -> PreparedBatch
     ) throws(StoreError) -> BatchResult {
         try refuseEarly()
@@ -133,7 +133,7 @@ extension PersistentStore {
             try throwIfCancelled()
             var changes = batch.changes
             changes.author = author
-            return batch.result(resultType, try commit(changes))
+            return batch.result(resultType, receipt: try commit(changes))
         }
     }
 

@@ -64,7 +64,7 @@ package struct PreparedBatch: Sendable {
     }
 
     /// Returns the result of committing it.
-    func result(_ type: BatchResultType, _ receipt: CommitReceipt) -> BatchResult {
+    func result(_ type: BatchResultType, receipt: CommitReceipt) -> BatchResult {
         BatchResult(
             type, generation: receipt.generation, count: objects.count, objectIDs: objects.map(\.id),
             relatedObjectIDs: (updateCount..<changes.updates.count).map { changes.updates.id(at: $0) })

@@ -42,7 +42,7 @@ struct RecordEditing {
     /// Looks up objects to which references will be set.
     mutating func lookUp(_ ids: [ObjectID]) throws(StoreError) { try destinations.look(up: ids) }
 
-    /// Examines a new record, for which ``fields(of:_:_:_:)`` was called last.
+    /// Examines a new record, for which ``fields(of:values:plan:_:)`` was called last.
     mutating func check(
         _ record: RecordReader, subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
@@ -51,11 +51,11 @@ struct RecordEditing {
         }
     }
 
-    /// Examines the fields of an updated record that ``fields(of:_:_:_:)`` returned last.
+    /// Examines the fields of an updated record that ``fields(of:values:plan:_:)`` returned last.
     ///
     /// A composite that is set must have its mandatory elements, whichever element was set.
     mutating func check(
-        _ record: RecordReader, fields: [(field: RecordLayout.Field, value: Value)], _ plan: Plan,
+        _ record: RecordReader, fields: [(field: RecordLayout.Field, value: Value)], plan: Plan,
         subject: (RecordLayout.Field) -> ValidationFailure.Subject
     ) throws(StoreError) {
         var indices = Set(fields.map(\.field.index))
@@ -82,8 +82,10 @@ struct RecordEditing {
     ) throws(StoreError) {
         changes.existing = destinations.references.map(\.id)
         changes.lastPlaces = destinations.lastPlaces
-        if !members.isEmpty { ownersWithOtherMembers = try members.apply(to: &changes, snapshot, &failures) }
-        if !partners.isEmpty { try partners.apply(to: &changes, snapshot, &failures) }
+        if !members.isEmpty {
+            ownersWithOtherMembers = try members.apply(to: &changes, snapshot: snapshot, failures: &failures)
+        }
+        if !partners.isEmpty { try partners.apply(to: &changes, snapshot: snapshot, failures: &failures) }
         var rules = ChangeRules(rules, on: snapshot)
         try rules.apply(to: &changes, failures: &failures, subject: subject)
         try failures.throwIfAny()
@@ -128,7 +130,7 @@ struct RecordEditing {
     /// - Returns: The fields with their new values.
     /// - Throws: `invalidValue` for a value that a property cannot hold, and what reading throws.
     mutating func fields(
-        of record: RecordReader, _ values: [Value], _ plan: Plan, _ owner: () -> String
+        of record: RecordReader, values: [Value], plan: Plan, _ owner: () -> String
     ) throws(StoreError) -> [(field: RecordLayout.Field, value: Value)] {
         let layout = record.layout
         replacements.removeAll(keepingCapacity: true)
@@ -136,13 +138,13 @@ struct RecordEditing {
         unresolved.removeAll()
         for (value, property) in zip(values, plan.targets) {
             if case .toOne(let field, let relationship) = property {
-                try connect(record, value, (field, relationship), plan, owner)
+                try connect(record, value: value, property: (field, relationship), plan: plan, owner)
             } else {
                 try plan.properties.forEachField(of: value, for: property, owner: owner) { replacements[$0.index] = $1 }
             }
         }
-        try setElementDefaults(record, plan, owner)
-        try settlePlaces(record, plan)
+        try setElementDefaults(record, plan: plan, owner)
+        try settlePlaces(record, plan: plan)
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for field in layout.fields {
             if let value = replacements[field.index] { fields.append((field, value)) }
@@ -152,8 +154,8 @@ struct RecordEditing {
 
     /// Sets a to-one relationship.
     private mutating func connect(
-        _ record: RecordReader, _ value: Value,
-        _ property: (field: RecordLayout.Field, relationship: ManagedObjectModel.Relationship), _ plan: Plan,
+        _ record: RecordReader, value: Value,
+        property: (field: RecordLayout.Field, relationship: ManagedObjectModel.Relationship), plan: Plan,
         _ owner: () -> String
     ) throws(StoreError) {
         let (field, relationship) = property
@@ -164,7 +166,7 @@ struct RecordEditing {
             guard value.isNull else { throw plan.properties.mismatch(value, in: field, for: owner()) }
             replacements[field.index] = .some(.null)
             if let order { replacements[order.index] = .some(.null) }
-            return try partners.note(record.id, relationship, from: old, to: nil)
+            return try partners.note(record.id, relationship: relationship, from: old, to: nil)
         }
         let found = try missing.collecting(named) { () throws(StoreError) in
             try destinations.destination(named, of: relationship, owner)
@@ -182,12 +184,12 @@ struct RecordEditing {
         {
             replacements[order.index] = .int(try destinations.nextPlace(in: inverse, of: new))
         }
-        try partners.note(record.id, relationship, from: old, to: new)
+        try partners.note(record.id, relationship: relationship, from: old, to: new)
     }
 
     /// Gives elements their defaults if another element makes the composite have a value.
     private mutating func setElementDefaults(
-        _ record: RecordReader, _ plan: Plan, _ owner: () -> String
+        _ record: RecordReader, plan: Plan, _ owner: () -> String
     ) throws(StoreError) {
         for (composite, element, attribute) in plan.properties.elementDefaults {
             guard let marker = replacements[composite.index], !marker.isNull, record.isNull(composite),
@@ -202,7 +204,7 @@ struct RecordEditing {
 
     /// Sets places in ordered relationships: null without an owner, the last place where none is
     /// named.
-    private mutating func settlePlaces(_ record: RecordReader, _ plan: Plan) throws(StoreError) {
+    private mutating func settlePlaces(_ record: RecordReader, plan: Plan) throws(StoreError) {
         for case .field(let place) in plan.targets where place.kind == .order {
             guard let relationship = place.relationship.map({ model.relationships[$0] }),
                 let inverse = relationship.inverse.map({ model.relationships[$0] }),

@@ -6,7 +6,7 @@ extension Upsert {
 
     /// Returns the values that a shape's values give to the fields of constraints.
     func fields(
-        _ shape: Int, _ values: [Value], _ properties: BatchProperties, owner: @autoclosure () -> String
+        _ shape: Int, values: [Value], properties: BatchProperties, owner: @autoclosure () -> String
     ) throws(StoreError) -> [Int: Value] {
         var named: [Int: Value] = [:]
         guard !constraints.isEmpty, let plan = shapes[shape].plans[entity.number] else { return named }
@@ -72,28 +72,30 @@ extension Upsert {
             var missing = Array(chunk)
             for constraint in constraints.indices where !missing.isEmpty {
                 let keys = missing.flatMap { rows[$0].keys.filter { $0.constraint == constraint } }
-                try lookUp(keys, constraint, in: snapshot, &resolution)
+                try lookUp(keys, constraint: constraint, in: snapshot, resolution: &resolution)
                 missing.removeAll { index in rows[index].keys.contains { resolution.stored[$0] ?? nil != nil } }
             }
-            for index in chunk { try resolve(index, snapshot, &resolution) }
+            for index in chunk { try resolve(index, snapshot: snapshot, resolution: &resolution) }
         }
         return resolution
     }
 
     private mutating func resolve(
-        _ index: Int, _ snapshot: any StoreSnapshot, _ resolution: inout Resolution
+        _ index: Int, snapshot: any StoreSnapshot, resolution: inout Resolution
     ) throws(StoreError) {
         let row = rows[index]
         for key in row.keys {
             if let target = resolution.claims[key] {
                 resolution.rows.append(target)
-                return try add(row, index + 1, to: target, &resolution)
+                return try add(row, number: index + 1, to: target, resolution: &resolution)
             }
-            if resolution.stored[key] == nil { try lookUp([key], key.constraint, in: snapshot, &resolution) }
+            if resolution.stored[key] == nil {
+                try lookUp([key], constraint: key.constraint, in: snapshot, resolution: &resolution)
+            }
             guard !resolution.released.contains(key), let position = resolution.stored[key] ?? nil else { continue }
             if let target = resolution.targetsByPosition[position] {
                 resolution.rows.append(target)
-                return try add(row, index + 1, to: target, &resolution)
+                return try add(row, number: index + 1, to: target, resolution: &resolution)
             }
             resolution.targetsByPosition[position] = resolution.targets.count
             resolution.rows.append(resolution.targets.count)
@@ -104,17 +106,17 @@ extension Upsert {
                 try keys(of: record)
             }
             resolution.targets.append(target)
-            return try setKeys(resolution.targets.count - 1, &resolution)
+            return try setKeys(resolution.targets.count - 1, resolution: &resolution)
         }
         resolution.rows.append(resolution.targets.count)
         resolution.targets.append(
             Target(position: nil, number: index + 1, shape: row.shape, values: row.values, members: row.members))
-        try setKeys(resolution.targets.count - 1, &resolution)
+        try setKeys(resolution.targets.count - 1, resolution: &resolution)
     }
 
     /// Adds the values of a further row to an object.
     private mutating func add(
-        _ row: Row, _ number: Int, to index: Int, _ resolution: inout Resolution
+        _ row: Row, number: Int, to index: Int, resolution: inout Resolution
     ) throws(StoreError) {
         guard !skips else { return }
         var target = resolution.targets[index]
@@ -125,7 +127,9 @@ extension Upsert {
         for (name, value) in zip(shapes[target.shape].names, target.values) { merged[name] = value }
         for (name, value) in zip(shapes[row.shape].names, row.values) {
             // A composite as a whole replaces elements that rows before named.
-            for old in merged.keys where old.hasPrefix(name + ".") && row.isWithout(old, shapes) { merged[old] = nil }
+            for old in merged.keys where old.hasPrefix(name + ".") && row.isWithout(old, shapes: shapes) {
+                merged[old] = nil
+            }
             merged[name] = value
             target.sources[name] = number
         }
@@ -135,15 +139,16 @@ extension Upsert {
         target.values = names.map { merged[$0] ?? .null }
         target.members.merge(row.members) { $1 }
         resolution.targets[index] = target
-        try setKeys(index, &resolution)
+        try setKeys(index, resolution: &resolution)
     }
 
     /// Brings the keys of an object up to date with its values.
-    private func setKeys(_ index: Int, _ resolution: inout Resolution) throws(StoreError) {
+    private func setKeys(_ index: Int, resolution: inout Resolution) throws(StoreError) {
         let target = resolution.targets[index]
         var keys = target.keys
         if !target.isSkipped {
-            let named = try fields(target.shape, target.values, properties, owner: Self.owner(target.number))
+            let named = try fields(
+                target.shape, values: target.values, properties: properties, owner: Self.owner(target.number))
             if let position = target.position {
                 keys = try resolution.records.withRecord(at: position) { (record) throws(StoreError) in
                     try self.keys { field in
@@ -165,13 +170,13 @@ extension Upsert {
 
     /// Finds the stored objects that have keys of a constraint.
     private func lookUp(
-        _ keys: [Key], _ constraint: Int, in snapshot: any StoreSnapshot, _ resolution: inout Resolution
+        _ keys: [Key], constraint: Int, in snapshot: any StoreSnapshot, resolution: inout Resolution
     ) throws(StoreError) {
         let keys = keys.filter { resolution.stored[$0] == nil }
         guard !keys.isEmpty else { return }
         for key in keys { resolution.stored[key] = .some(nil) }
         let cursor = try snapshot.fetch(
-            FetchRequest(entity.name, where: Self.condition(constraints[constraint], keys.map(\.values))))
+            FetchRequest(entity.name, where: Self.condition(constraints[constraint], keys: keys.map(\.values))))
         var batch = RecordBatch(model: model)
         while try cursor.next(into: &batch) {
             for index in 0..<batch.count {
@@ -191,16 +196,16 @@ extension Upsert {
     }
 
     private static func condition(
-        _ fields: [RecordLayout.Field], _ keys: [[Value]]
+        _ fields: [RecordLayout.Field], keys: [[Value]]
     ) -> FetchRequest.Predicate {
         func path(_ field: RecordLayout.Field) -> FetchRequest.Expression {
             .keyPath(field.name.split(separator: ".").map(String.init))
         }
-        func isIn(_ field: RecordLayout.Field, _ values: [Value]) -> FetchRequest.Predicate {
+        func isIn(_ field: RecordLayout.Field, values: [Value]) -> FetchRequest.Predicate {
             .comparison(
                 .init(left: path(field), operator: .isIn, right: .aggregate(values.map { .constant($0) })))
         }
-        guard let last = fields.last, fields.count > 1 else { return isIn(fields[0], keys.map { $0[0] }) }
+        guard let last = fields.last, fields.count > 1 else { return isIn(fields[0], values: keys.map { $0[0] }) }
         // Keys that differ in the last value only are one condition, which a store finds with one access.
         var (groups, values): ([[Value]], [[Value]: [Value]]) = ([], [:])
         for key in keys {
@@ -213,14 +218,14 @@ extension Upsert {
                 .and(
                     zip(fields, group).map { field, value in
                         .comparison(.init(left: path(field), operator: .equal, right: .constant(value)))
-                    } + [isIn(last, values[group] ?? [])])
+                    } + [isIn(last, values: values[group] ?? [])])
             })
     }
 }
 
 extension Upsert.Row {
     /// Whether the row does not name a property.
-    func isWithout(_ name: String, _ shapes: [Upsert.Shape]) -> Bool { !shapes[shape].names.contains(name) }
+    func isWithout(_ name: String, shapes: [Upsert.Shape]) -> Bool { !shapes[shape].names.contains(name) }
 }
 
 extension Upsert.Target {

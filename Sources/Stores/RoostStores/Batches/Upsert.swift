@@ -151,7 +151,7 @@ struct Upsert {
     private mutating func add(_ row: BatchInsertRequest.MemberRow) throws(StoreError) {
         let (shape, values) = try shaped(row.values)
         for name in row.members.keys { _ = try toMany(name) }
-        let named = try fields(shape, values, properties, owner: Self.owner(rows.count + 1))
+        let named = try fields(shape, values: values, properties: properties, owner: Self.owner(rows.count + 1))
         let keys = try keys { named[$0.index] ?? defaults[$0.index] }
         rows.append(Row(shape: shape, values: values, keys: keys, members: row.members))
     }
@@ -188,24 +188,23 @@ struct Upsert {
 
     mutating func shape(of names: [String]) throws(StoreError) -> Int {
         if let known = shapesByNames[names] { return known }
-        let plan = try Self.plan(properties, names)
+        let plan = try Self.plan(properties, names: names)
         let keyPositions = plan.targets.indices.filter { isPartOfKey(plan.targets[$0]) }
         shapes.append(Shape(names: names, keyPositions: keyPositions, plans: [entity.number: plan]))
         shapesByNames[names] = shapes.count - 1
         return shapes.count - 1
     }
 
-    private static func plan(_ properties: BatchProperties, _ names: [String]) throws(StoreError) -> RecordEditing.Plan
-    {
+    private static func plan(_ properties: BatchProperties, names: [String]) throws(StoreError) -> RecordEditing.Plan {
         var targets: [BatchProperties.Property] = []
         for name in names { targets.append(try properties.property(name)) }
         return RecordEditing.Plan(properties: properties, targets: targets)
     }
 
     /// Returns the plan of a shape for an object of a subentity, which has other fields.
-    private mutating func plan(_ shape: Int, _ number: Int) throws(StoreError) -> RecordEditing.Plan {
+    private mutating func plan(_ shape: Int, number: Int) throws(StoreError) -> RecordEditing.Plan {
         if let plan = shapes[shape].plans[number] { return plan }
-        let plan = try Self.plan(BatchProperties(model.entities[number], in: model), shapes[shape].names)
+        let plan = try Self.plan(BatchProperties(model.entities[number], in: model), names: shapes[shape].names)
         shapes[shape].plans[number] = plan
         return plan
     }
@@ -255,11 +254,15 @@ struct Upsert {
                 if let position = target.position {
                     id = resolution.records.id(at: position)
                     kept.append(ChangeSet.Reference(id, version: resolution.records.version(at: position)))
-                    if !target.isSkipped { try update(resolution.records, position, target, &editing, &changes, owner) }
+                    if !target.isSkipped {
+                        try update(
+                            resolution.records, position: position, target: target, editing: &editing,
+                            changes: &changes, owner)
+                    }
                 } else {
                     id = ObjectID(entity.name, key: newKeys[target.number] ?? 0)
                     insertedRows.append(target.number)
-                    try insert(target, id.key, &editing, &changes, owner)
+                    try insert(target, key: id.key, editing: &editing, changes: &changes, owner)
                 }
                 ids.append(id)
                 guard !target.isSkipped else { continue }
@@ -271,12 +274,12 @@ struct Upsert {
         }
         try editing.throwIfAny()
         try editing.finish(&changes) { .row(insertedRows[$0]) }
-        return try prepared(changes, resolution.rows.map { ids[$0] }, kept, editing)
+        return try prepared(changes, ids: resolution.rows.map { ids[$0] }, kept: kept, editing: editing)
     }
 
     /// Counts what changes, and requires that objects which do not change stay as they are.
     private func prepared(
-        _ changes: ChangeSet, _ ids: [ObjectID], _ kept: [ChangeSet.Reference], _ editing: RecordEditing
+        _ changes: ChangeSet, ids: [ObjectID], kept: [ChangeSet.Reference], editing: RecordEditing
     ) throws(StoreError) -> Prepared {
         var (changes, meant, updated): (ChangeSet, Set<ObjectPlace>, Set<ObjectPlace>) = (changes, [], [])
         for reference in kept { meant.insert(try model.place(of: reference.id)) }
@@ -322,7 +325,7 @@ struct Upsert {
     }
 
     private mutating func insert(
-        _ target: Target, _ key: Int64, _ editing: inout RecordEditing, _ changes: inout ChangeSet,
+        _ target: Target, key: Int64, editing: inout RecordEditing, changes: inout ChangeSet,
         _ owner: () -> String
     ) throws(StoreError) {
         var base = RecordBatch(model: model)
@@ -334,9 +337,9 @@ struct Upsert {
             throw error
         }
         base.endRecord()
-        let plan = try plan(target.shape, entity.number)
+        let plan = try plan(target.shape, number: entity.number)
         try base.withRecord(at: 0) { (record) throws(StoreError) in
-            let fields = try editing.fields(of: record, target.values, plan, owner)
+            let fields = try editing.fields(of: record, values: target.values, plan: plan, owner)
             try changes.inserts.append(record, replacing: fields)
         }
         try changes.inserts.withRecord(at: changes.inserts.count - 1) { (record) throws(StoreError) in
@@ -345,16 +348,16 @@ struct Upsert {
     }
 
     private mutating func update(
-        _ existing: RecordBatch, _ position: Int, _ target: Target, _ editing: inout RecordEditing,
-        _ changes: inout ChangeSet, _ owner: () -> String
+        _ existing: RecordBatch, position: Int, target: Target, editing: inout RecordEditing,
+        changes: inout ChangeSet, _ owner: () -> String
     ) throws(StoreError) {
-        let plan = try plan(target.shape, existing.entityNumber(at: position))
+        let plan = try plan(target.shape, number: existing.entityNumber(at: position))
         try existing.withRecord(at: position) { (record) throws(StoreError) in
-            let fields = try editing.fields(of: record, target.values, plan, owner)
+            let fields = try editing.fields(of: record, values: target.values, plan: plan, owner)
             guard fields.contains(where: { record.value($0.field) != $0.value }) else { return }
             try changes.updates.append(record, replacing: fields)
             try changes.updates.withRecord(at: changes.updates.count - 1) { (record) throws(StoreError) in
-                try editing.check(record, fields: fields, plan) { .row(target.number(of: $0.name)) }
+                try editing.check(record, fields: fields, plan: plan) { .row(target.number(of: $0.name)) }
             }
         }
     }

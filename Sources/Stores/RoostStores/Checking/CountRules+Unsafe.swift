@@ -57,26 +57,26 @@ final class CountRules {
     /// Adds an object to those whose relationships are counted.
     func addObject(entity: Int, key: Int64) throws(StoreError) {
         guard !rulesByEntity[entity].isEmpty else { return }
-        for rule in rulesByEntity[entity] { try append(rule, key, isObject: true, entity: entity) }
+        for rule in rulesByEntity[entity] { try append(rule, key: key, isObject: true, entity: entity) }
     }
 
     /// Adds the destination of a to-one relationship.
     func addReference(relationship: Int, to key: Int64) throws(StoreError) {
         guard let rule = ruleByReference[relationship] else { return }
-        try append(rule, key, isObject: false)
+        try append(rule, key: key, isObject: false)
     }
 
     /// Adds a link.
     func addLink(_ link: Link, of relationship: Int) throws(StoreError) {
         let (ofSources, ofTargets) = rulesByLinks[relationship]
-        if let ofSources { try append(ofSources, link.source, isObject: false) }
+        if let ofSources { try append(ofSources, key: link.source, isObject: false) }
         // Of a relationship that is its own inverse, an object that is linked with itself has one link.
         if let ofTargets, ofTargets != ofSources || link.source != link.target {
-            try append(ofTargets, link.target, isObject: false)
+            try append(ofTargets, key: link.target, isObject: false)
         }
     }
 
-    private func append(_ rule: Int, _ key: Int64, isObject: Bool, entity: Int = 0) throws(StoreError) {
+    private func append(_ rule: Int, key: Int64, isObject: Bool, entity: Int = 0) throws(StoreError) {
         // Sorted by rule, then key; the object comes before what refers to it.
         let bytes = (
             UInt64(truncatingIfNeeded: rule).bigEndian, UInt64(bitPattern: key).bigEndian, UInt8(isObject ? 0 : 1)

@@ -57,12 +57,12 @@ package func checkStore(
         try check.run()
         findings = check.findings
     } catch  where error.code == .corrupted {
-        findings.add(.damage, error.message, kind: "store")
+        findings.add(.damage, message: error.message, kind: "store")
     }
     do throws(StoreError) {
         for finding in try store.integrityFindings() { findings.add(finding) }
     } catch  where error.code == .corrupted {
-        findings.add(.damage, error.message, kind: "store")
+        findings.add(.damage, message: error.message, kind: "store")
     }
     return findings.all
 }
@@ -89,7 +89,7 @@ private struct FindingList {
     init(limit: Int) { self.limit = limit }
 
     mutating func add(
-        _ severity: StoreFinding.Severity, _ message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
+        _ severity: StoreFinding.Severity, message: @autoclosure () -> String, kind: String, object: ObjectID? = nil,
         property: String? = nil
     ) {
         let group = Group(severity: severity, kind: kind, property: property)
@@ -173,7 +173,7 @@ private struct StoreCheck {
 
     mutating func run() throws(StoreError) {
         for (property, message) in recordRules.problems {
-            findings.add(.warning, message, kind: StoreFinding.Rule.pattern.rawValue, property: property)
+            findings.add(.warning, message: message, kind: StoreFinding.Rule.pattern.rawValue, property: property)
         }
         for root in model.roots { try checkRecords(of: model.entities[root]) }
         for relationship in model.linkRelationships { try checkLinks(of: relationship) }
@@ -191,7 +191,7 @@ private struct StoreCheck {
             do throws(StoreError) {
                 guard try cursor.next(into: &batch) else { return }
             } catch  where Self.isAboutContent(error) {
-                findings.add(.damage, error.message, kind: "record")
+                findings.add(.damage, message: error.message, kind: "record")
                 // A cursor that names the same object twice does not get on.
                 guard let damaged = error.damagedObject, damaged != lastDamaged else { return }
                 lastDamaged = damaged
@@ -217,17 +217,17 @@ private struct StoreCheck {
         tally.entities[entity].add(record.computedContentHash)
         var isSound = true
         do throws(StoreError) { try record.validate() } catch {
-            findings.add(.damage, error.message, kind: "record", object: record.id)
+            findings.add(.damage, message: error.message, kind: "record", object: record.id)
             isSound = false
         }
         if record.key <= lastKey {
             findings.add(
-                .damage, "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
+                .damage, message: "\(record.id) is not in key order, or there twice.", kind: "key", object: record.id)
         }
         lastKey = record.key
         if model.entities[entity].root != root.number || model.entities[entity].isAbstract {
             findings.add(
-                .damage, "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
+                .damage, message: "\(record.id) is kept among the objects of '\(root.name)', where it cannot be.",
                 kind: "entity",
                 object: record.id)
             isSound = false
@@ -257,13 +257,14 @@ private struct StoreCheck {
         let slow = recordRules.check(record) { broken.append(($0, $1)) }
         for (rule, field) in broken {
             findings.add(
-                .violation, "\(record.id): '\(field.name)' \(Self.text(rule))", kind: rule.rawValue,
+                .violation, message: "\(record.id): '\(field.name)' \(Self.text(rule))", kind: rule.rawValue,
                 object: record.id, property: "\(name).\(field.name)")
         }
         if let slow {
             findings.add(
                 .warning,
-                "The regular expression of '\(name).\(slow.name)' takes too long for the value of \(record.id); no further values were compared with it.",
+                message:
+                    "The regular expression of '\(name).\(slow.name)' takes too long for the value of \(record.id); no further values were compared with it.",
                 kind: StoreFinding.Rule.pattern.rawValue, object: record.id, property: "\(name).\(slow.name)")
         }
     }
@@ -295,7 +296,7 @@ private struct StoreCheck {
     private mutating func stopCounting(_ error: StoreError) {
         isCounting = false
         findings.add(
-            .warning, "The minimum and maximum counts of relationships were not compared: \(error.message)",
+            .warning, message: "The minimum and maximum counts of relationships were not compared: \(error.message)",
             kind: "count")
     }
 
@@ -306,7 +307,7 @@ private struct StoreCheck {
             try countRules.check { rule, relationship, entity, key in
                 let id = ObjectID(model.entities[entity].name, key: key)
                 findings.add(
-                    .violation, "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
+                    .violation, message: "\(id): '\(relationship.name.name)' \(Self.text(rule))", kind: rule.rawValue,
                     object: id,
                     property: "\(relationship.name)")
             }
@@ -332,7 +333,8 @@ private struct StoreCheck {
                     if relationship.normalized(link) != link {
                         findings.add(
                             .damage,
-                            "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
+                            message:
+                                "The link of '\(relationship.name)' from \(from) to \(to) is not in its stored form.",
                             kind: "link", object: from, property: "\(relationship.name)")
                     }
                     pending.append(
@@ -347,7 +349,7 @@ private struct StoreCheck {
                 if pending.count >= Self.lookupCount { try lookUp() }
             }
         } catch  where error.code == .corrupted {
-            findings.add(.damage, error.message, kind: "link")
+            findings.add(.damage, message: error.message, kind: "link")
         }
     }
 
@@ -401,14 +403,16 @@ private struct StoreCheck {
             let name = model.relationships[reference.relationship].name
             guard let entity = entityByTarget[Target(root: target.root, key: reference.target.key)] else {
                 findings.add(
-                    .violation, "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
+                    .violation,
+                    message: "\(reference.owner) refers by '\(name)' to \(reference.target), which does not exist.",
                     kind: StoreFinding.Rule.dangling.rawValue, object: reference.owner, property: "\(name)")
                 continue
             }
             if !model.entities[reference.destination].includes(entity) {
                 findings.add(
                     .violation,
-                    "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
+                    message:
+                        "\(reference.owner) refers by '\(name)' to \(reference.target), which is of entity '\(model.entities[entity].name)'.",
                     kind: StoreFinding.Rule.destination.rawValue, object: reference.owner, property: "\(name)")
             } else if let inverse = oneToOneInverse(of: reference.relationship),
                 !damagedTargets.contains(reference.target.key),
@@ -416,7 +420,8 @@ private struct StoreCheck {
             {
                 findings.add(
                     .warning,
-                    "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
+                    message:
+                        "\(reference.owner) refers by '\(name)' to \(reference.target), whose '\(model.relationships[inverse].name)' does not lead back.",
                     kind: "inverse", object: reference.owner, property: "\(name)")
             }
         }
@@ -449,18 +454,22 @@ private struct StoreCheck {
             let damaged = damagedCounts[entity.number]
             guard damaged == 0 || found.count + damaged != recorded.count else { continue }
             findings.add(
-                .damage, Self.difference("Entity '\(entity.name)'", "objects", found, recorded), kind: "digest")
+                .damage,
+                message: Self.difference(
+                    "Entity '\(entity.name)'", things: "objects", found: found, recorded: recorded), kind: "digest")
         }
         for (relationship, (found, recorded)) in zip(
             model.relationships, zip(tally.relationships, recorded.relationships))
         where found != recorded {
             findings.add(
-                .damage, Self.difference("Relationship '\(relationship.name)'", "links", found, recorded),
+                .damage,
+                message: Self.difference(
+                    "Relationship '\(relationship.name)'", things: "links", found: found, recorded: recorded),
                 kind: "digest")
         }
     }
 
-    private static func difference(_ what: String, _ things: String, _ found: Tally, _ recorded: Tally) -> String {
+    private static func difference(_ what: String, things: String, found: Tally, recorded: Tally) -> String {
         found.count == recorded.count
             ? "\(what): the \(things) are not those that were written; another program changed them, or they were damaged."
             : "\(what) has \(found.count) \(things), but \(recorded.count) were written; another program changed it, or it was damaged."

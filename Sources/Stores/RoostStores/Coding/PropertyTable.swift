@@ -18,7 +18,7 @@ final class PropertyTable {
     /// The position of the last property that was asked for; -1 at the start.
     private var last = -1
 
-    private init(_ label: String, _ properties: [CodedProperty], path: [PropertyKey] = []) {
+    private init(_ label: String, properties: [CodedProperty], path: [PropertyKey] = []) {
         self.label = label
         self.properties = properties
         self.path = path
@@ -59,23 +59,24 @@ extension PropertyTable {
     static let objectIDName = "objectID"
 
     /// Creates the table of an entity.
-    convenience init(_ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) {
+    convenience init(_ entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         let label = entity.name.text
         var properties = entity.layout.fields.filter { !$0.name.contains(".") }.map { field in
             let attribute = entity.attribute(field.name)
-            let property = Self.property(field, "", label, attribute?.elements ?? [], entity.layout)
+            let property = Self.property(
+                field, prefix: "", entity: label, elements: attribute?.elements ?? [], layout: entity.layout)
             property.isDerived = attribute?.derivationExpression != nil
             return property
         }
         for relationship in entity.relationships where relationship.isToMany {
             let name = relationship.name.name
-            properties.append(CodedProperty(name, .toMany, label: "\(label).\(name)", relationship: relationship))
+            properties.append(CodedProperty(name, kind: .toMany, label: "\(label).\(name)", relationship: relationship))
         }
-        properties.append(CodedProperty(Self.objectIDName, .objectID, label: "\(label).\(Self.objectIDName)"))
+        properties.append(CodedProperty(Self.objectIDName, kind: .objectID, label: "\(label).\(Self.objectIDName)"))
         for attribute in entity.attributes where !attribute.isStored {
             properties.append(
                 CodedProperty(
-                    attribute.name, .unstored, label: "\(label).\(attribute.name)",
+                    attribute.name, kind: .unstored, label: "\(label).\(attribute.name)",
                     reason: "'\(label).\(attribute.name)' is transient, so no store has its value."))
         }
         var names = Set(properties.map(\.name))
@@ -84,30 +85,30 @@ extension PropertyTable {
             where names.insert(name).inserted {
                 properties.append(
                     CodedProperty(
-                        name, .ofOtherEntity, label: "\(label).\(name)",
+                        name, kind: .ofOtherEntity, label: "\(label).\(name)",
                         reason: "Entity '\(label)' has no property '\(name)', only '\(other.name)' has one."))
             }
         }
-        self.init(label, properties)
+        self.init(label, properties: properties)
     }
 
     /// The property of a field, with the elements if it is a composite.
     private static func property(
-        _ field: RecordLayout.Field, _ prefix: String, _ entity: String, _ elements: [AttributeDescription],
-        _ layout: RecordLayout
+        _ field: RecordLayout.Field, prefix: String, entity: String, elements: [AttributeDescription],
+        layout: RecordLayout
     ) -> CodedProperty {
         let name = String(field.name.dropFirst(prefix.count))
         let label = "\(entity).\(field.name)"
-        guard field.kind == .composite else { return CodedProperty(name, .field, label: label, field: field) }
+        guard field.kind == .composite else { return CodedProperty(name, kind: .field, label: label, field: field) }
         let prefix = field.name + "."
         let properties = elements.compactMap { element in
             layout.field(prefix + element.name).map {
-                property($0, prefix, entity, element.elements, layout)
+                property($0, prefix: prefix, entity: entity, elements: element.elements, layout: layout)
             }
         }
         return CodedProperty(
-            name, .composite, label: label, field: field,
-            table: PropertyTable(label, properties, path: CodedProperty.keys(field.name)))
+            name, kind: .composite, label: label, field: field,
+            table: PropertyTable(label, properties: properties, path: CodedProperty.keys(field.name)))
     }
 }
 
@@ -151,7 +152,7 @@ final class CodedProperty {
     fileprivate(set) var successor = 0
 
     init(
-        _ name: String, _ kind: Kind, label: String, field: RecordLayout.Field? = nil, table: PropertyTable? = nil,
+        _ name: String, kind: Kind, label: String, field: RecordLayout.Field? = nil, table: PropertyTable? = nil,
         relationship: ManagedObjectModel.Relationship? = nil, reason: String = ""
     ) {
         self.name = name

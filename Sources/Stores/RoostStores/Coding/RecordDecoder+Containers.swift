@@ -12,27 +12,27 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         KeyedDecodingContainer(
-            PropertyContainer(decoder: decoder, table: try decoder.table(of: property, number), number: number))
+            PropertyContainer(decoder: decoder, table: try decoder.table(of: property, number: number), number: number))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard property.kind == .toMany else { throw decoder.noContainer("a list of values", property) }
+        guard property.kind == .toMany else { throw decoder.noContainer("a list of values", property: property) }
         return MemberContainer(
-            decoder: decoder, property: property, members: try decoder.members(property, number))
+            decoder: decoder, property: property, members: try decoder.members(property, number: number))
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    func decodeNil() -> Bool { (try? decoder.isNull(property, number)) ?? false }
+    func decodeNil() -> Bool { (try? decoder.isNull(property, number: number)) ?? false }
 
     @inline(__always)
     func decode<T: StoredValue>(_ type: T.Type) throws -> T {
-        try decoder.required(type, property, number)
+        try decoder.required(type, property: property, number: number)
     }
 
     func decode<T: Decodable>(_ type: T.Type) throws -> T {
         if property.kind == .object || property.kind == .composite { return try T(from: self) }
-        return try decoder.decode(type, property, number)
+        return try decoder.decode(type, property: property, number: number)
     }
 }
 
@@ -58,26 +58,27 @@ struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { table.property(key.stringValue).map { contains($0) } ?? false }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(try property(key), number) }
+    func decodeNil(forKey key: Key) throws -> Bool { try decoder.isNull(try property(key), number: number) }
 
     // Inlined into the requirements for each type, so that they call code for that type.
     @inline(__always)
     func decode<T: StoredValue>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.required(type, try property(key), number)
+        try decoder.required(type, property: try property(key), number: number)
     }
 
     @inline(__always)
-    func optional<T: StoredValue>(_ type: T.Type, _ key: Key) throws(StoreError) -> T? {
-        try decoder.value(type, try property(key), number)
+    func optional<T: StoredValue>(_ type: T.Type, key: Key) throws(StoreError) -> T? {
+        try decoder.value(type, property: try property(key), number: number)
     }
 
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-        try decoder.decode(type, try property(key), number)
+        try decoder.decode(type, property: try property(key), number: number)
     }
 
     func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
         let property = try property(key)
-        return try decoder.isNull(property, number) ? nil : try decoder.decode(type, property, number)
+        return try decoder.isNull(property, number: number)
+            ? nil : try decoder.decode(type, property: property, number: number)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -95,7 +96,7 @@ struct PropertyContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func superDecoder(forKey key: Key) throws -> any Decoder {
-        throw decoder.noContainer("superDecoder(forKey:)", try property(key))
+        throw decoder.noContainer("superDecoder(forKey:)", property: try property(key))
     }
 }
 
@@ -119,8 +120,8 @@ struct MemberContainer: UnkeyedDecodingContainer {
     mutating func decodeNil() -> Bool { false }
 
     mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-        guard !isAtEnd else { throw decoder.noContainer("more objects than there are", property) }
-        guard let id = members[currentIndex] as? T else { throw decoder.mismatch(T.self, property) }
+        guard !isAtEnd else { throw decoder.noContainer("more objects than there are", property: property) }
+        guard let id = members[currentIndex] as? T else { throw decoder.mismatch(T.self, property: property) }
         currentIndex += 1
         return id
     }
@@ -128,12 +129,14 @@ struct MemberContainer: UnkeyedDecodingContainer {
     mutating func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        throw decoder.noContainer("the properties of each object", property)
+        throw decoder.noContainer("the properties of each object", property: property)
     }
 
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw decoder.noContainer("a list of lists", property)
+        throw decoder.noContainer("a list of lists", property: property)
     }
 
-    mutating func superDecoder() throws -> any Decoder { throw decoder.noContainer("superDecoder()", property) }
+    mutating func superDecoder() throws -> any Decoder {
+        throw decoder.noContainer("superDecoder()", property: property)
+    }
 }

@@ -3,8 +3,8 @@ internal import RoostCore
 extension RecordDecoder {
     /// The value as one of the same type by another name; throws if the types differ.
     @inline(__always)
-    func identical<Known, T>(_ value: Known, _ property: CodedProperty) throws(StoreError) -> T {
-        guard Known.self == T.self else { throw mismatch(T.self, property) }
+    func identical<Known, T>(_ value: Known, property: CodedProperty) throws(StoreError) -> T {
+        guard Known.self == T.self else { throw mismatch(T.self, property: property) }
         // SAFETY: the types are the same, as the guard says. A dynamic cast would cost more than reading the field.
         return unsafeBitCast(value, to: T.self)
     }

@@ -79,8 +79,8 @@ package final class RecordDecoder {
 
     private func root(_ entity: Int) -> CodedProperty {
         if let root = roots[entity] { return root }
-        let table = PropertyTable(model.entities[entity], model)
-        let root = CodedProperty("", .object, label: table.label, table: table)
+        let table = PropertyTable(model.entities[entity], model: model)
+        let root = CodedProperty("", kind: .object, label: table.label, table: table)
         roots[entity] = root
         return root
     }
@@ -99,7 +99,7 @@ extension RecordDecoder {
     }
 
     /// Whether a property has no value.
-    func isNull(_ property: CodedProperty, _ number: UInt) throws(StoreError) -> Bool {
+    func isNull(_ property: CodedProperty, number: UInt) throws(StoreError) -> Bool {
         let record = try record(number)
         if property.kind == .ofOtherEntity { return true }
         guard let field = property.field else { return false }
@@ -108,90 +108,106 @@ extension RecordDecoder {
 
     /// The value of a property, or nil if it is null.
     func value<T: StoredValue>(
-        _ type: T.Type, _ property: CodedProperty, _ number: UInt
+        _ type: T.Type, property: CodedProperty, number: UInt
     ) throws(StoreError) -> T? {
         let record = try record(number)
         guard property.kind == .field, let field = property.field else {
-            return try fieldless(type, property, record)
+            return try fieldless(type, property: property, record: record)
         }
-        guard T.accepts(field.kind) else { throw mismatch(T.self, property) }
+        guard T.accepts(field.kind) else { throw mismatch(T.self, property: property) }
         guard !record.isNull(field) else { return nil }
-        guard let value = T.read(field, of: record) else { throw unfit(T.self, property, record) }
+        guard let value = T.read(field, of: record) else { throw unfit(T.self, property: property, record: record) }
         return value
     }
 
     private func fieldless<T>(
-        _ type: T.Type, _ property: CodedProperty, _ record: RecordReader
+        _ type: T.Type, property: CodedProperty, record: RecordReader
     ) throws(StoreError) -> T? {
         switch property.kind {
         case .objectID:
-            guard let id = record.id as? T else { throw mismatch(T.self, property) }
+            guard let id = record.id as? T else { throw mismatch(T.self, property: property) }
             return id
         case .ofOtherEntity: return nil
         case .unstored: throw StoreError(.unknownProperty, property.reason)
-        default: throw mismatch(T.self, property)
+        default: throw mismatch(T.self, property: property)
         }
     }
 
     /// The value of a property that is not null.
     @inline(__always)
-    func required<T: StoredValue>(_ type: T.Type, _ property: CodedProperty, _ number: UInt) throws(StoreError) -> T {
-        guard let value = try value(type, property, number) else { throw null(type, property, number) }
+    func required<T: StoredValue>(_ type: T.Type, property: CodedProperty, number: UInt) throws(StoreError) -> T {
+        guard let value = try value(type, property: property, number: number) else {
+            throw null(type, property: property, number: number)
+        }
         return value
     }
 
     /// Decodes a property that is not null, or whose type decodes null.
     ///
     /// Types that have no field by themselves decode it from a container.
-    func decode<T: Decodable>(_ type: T.Type, _ property: CodedProperty, _ number: UInt) throws -> T {
+    func decode<T: Decodable>(_ type: T.Type, property: CodedProperty, number: UInt) throws -> T {
         switch property.kind {
         case .field:
             // The types of a kind are few, and comparing types costs less than casting.
             switch property.field?.kind {
-            case .date where T.self == Date.self: return try required(Date.self, as: type, property, number)
-            case .uuid where T.self == UUID.self: return try required(UUID.self, as: type, property, number)
-            case .uri where T.self == URL.self: return try required(URL.self, as: type, property, number)
+            case .date where T.self == Date.self:
+                return try required(Date.self, as: type, property: property, number: number)
+            case .uuid where T.self == UUID.self:
+                return try required(UUID.self, as: type, property: property, number: number)
+            case .uri where T.self == URL.self:
+                return try required(URL.self, as: type, property: property, number: number)
             default: break
             }
-            if T.self == ObjectID.self { return try required(ObjectID.self, as: type, property, number) }
-            if T.self == Decimal.self { return try required(Decimal.self, as: type, property, number) }
-            if T.self == Data.self { return try required(Data.self, as: type, property, number) }
+            if T.self == ObjectID.self {
+                return try required(ObjectID.self, as: type, property: property, number: number)
+            }
+            if T.self == Decimal.self {
+                return try required(Decimal.self, as: type, property: property, number: number)
+            }
+            if T.self == Data.self { return try required(Data.self, as: type, property: property, number: number) }
             // Their own initializers would decode something else.
-            guard T.self != Date.self, T.self != UUID.self, T.self != URL.self else { throw mismatch(type, property) }
+            guard T.self != Date.self, T.self != UUID.self, T.self != URL.self else {
+                throw mismatch(type, property: property)
+            }
         case .toMany:
-            if T.self == [ObjectID].self { return try identical(try members(property, number), property) }
-            if T.self == Set<ObjectID>.self { return try identical(Set(try members(property, number)), property) }
-        case .objectID where T.self == ObjectID.self: return try required(ObjectID.self, as: type, property, number)
+            if T.self == [ObjectID].self {
+                return try identical(try members(property, number: number), property: property)
+            }
+            if T.self == Set<ObjectID>.self {
+                return try identical(Set(try members(property, number: number)), property: property)
+            }
+        case .objectID where T.self == ObjectID.self:
+            return try required(ObjectID.self, as: type, property: property, number: number)
         case .composite, .objectID, .object: break
-        case .ofOtherEntity: throw null(type, property, number)
+        case .ofOtherEntity: throw null(type, property: property, number: number)
         case .unstored: throw StoreError(.unknownProperty, property.reason)
         }
-        return try nested(type, property, number)
+        return try nested(type, property: property, number: number)
     }
 
     /// A value whose type is known to be another name for `T`.
     @inline(__always)
     private func required<Known: StoredValue, T>(
-        _ known: Known.Type, as type: T.Type, _ property: CodedProperty, _ number: UInt
+        _ known: Known.Type, as type: T.Type, property: CodedProperty, number: UInt
     ) throws(StoreError) -> T {
-        try identical(try required(known, property, number), property)
+        try identical(try required(known, property: property, number: number), property: property)
     }
 
-    private func nested<T: Decodable>(_ type: T.Type, _ property: CodedProperty, _ number: UInt) throws -> T {
+    private func nested<T: Decodable>(_ type: T.Type, property: CodedProperty, number: UInt) throws -> T {
         let outer = current.fieldType
         current.fieldType = type
         defer { current.fieldType = outer }
         do {
             return try T(from: ValueDecoder(decoder: self, property: property, number: number))
         } catch {
-            throw failure(error, of: type, property, number)
+            throw failure(error, of: type, property: property, number: number)
         }
     }
 
     /// The destinations of a to-many relationship.
-    func members(_ property: CodedProperty, _ number: UInt) throws(StoreError) -> [ObjectID] {
+    func members(_ property: CodedProperty, number: UInt) throws(StoreError) -> [ObjectID] {
         let record = try record(number)
-        guard let relationship = property.relationship else { throw mismatch([ObjectID].self, property) }
+        guard let relationship = property.relationship else { throw mismatch([ObjectID].self, property: property) }
         guard let members = current.members else {
             throw StoreError(
                 .invalidRequest,
@@ -202,7 +218,7 @@ extension RecordDecoder {
     }
 
     /// The elements of a composite, or the properties of the object.
-    func table(of property: CodedProperty, _ number: UInt) throws(StoreError) -> PropertyTable {
+    func table(of property: CodedProperty, number: UInt) throws(StoreError) -> PropertyTable {
         let record = try record(number)
         guard let table = property.table else {
             throw StoreError(
@@ -210,7 +226,9 @@ extension RecordDecoder {
                 "'\(name(property))' has a Swift type with keys, but '\(property.label)' has type \(property.typeName) and is not a composite."
             )
         }
-        if let field = property.field, record.isNull(field) { throw null(current.type, property, record) }
+        if let field = property.field, record.isNull(field) {
+            throw null(current.type, property: property, record: record)
+        }
         // The type is decoded from its keys, which have types of their own.
         current.fieldType = nil
         table.begin()
@@ -232,7 +250,7 @@ extension RecordDecoder {
     }
 
     /// An error for a Swift type that the property never has.
-    func mismatch(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
+    func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
                 .invalidRequest,
@@ -245,7 +263,7 @@ extension RecordDecoder {
         )
     }
 
-    private func unfit(_ type: any Any.Type, _ property: CodedProperty, _ record: RecordReader) -> StoreError {
+    private func unfit(_ type: any Any.Type, property: CodedProperty, record: RecordReader) -> StoreError {
         StoreError(
             .invalidValue,
             "'\(name(property))' has the Swift type \(swiftType(type)), which cannot represent the value of '\(property.label)' (\(property.typeName)) in \(record.id)."
@@ -253,12 +271,12 @@ extension RecordDecoder {
     }
 
     /// An error for a property that is not optional.
-    func null(_ type: any Any.Type, _ property: CodedProperty, _ number: UInt) -> StoreError {
-        guard let record = current.record, number == current.number else { return mismatch(type, property) }
-        return null(type, property, record)
+    func null(_ type: any Any.Type, property: CodedProperty, number: UInt) -> StoreError {
+        guard let record = current.record, number == current.number else { return mismatch(type, property: property) }
+        return null(type, property: property, record: record)
     }
 
-    private func null(_ type: any Any.Type, _ property: CodedProperty, _ record: RecordReader) -> StoreError {
+    private func null(_ type: any Any.Type, property: CodedProperty, record: RecordReader) -> StoreError {
         guard property.kind != .ofOtherEntity else {
             return StoreError(
                 .invalidValue,
@@ -276,7 +294,7 @@ extension RecordDecoder {
     }
 
     /// Makes an error of containers that records do not have.
-    func noContainer(_ what: String, _ property: CodedProperty) -> StoreError {
+    func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
             "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")
@@ -292,7 +310,7 @@ extension RecordDecoder {
 
     /// The error of a property's type, to be thrown on.
     private func failure(
-        _ error: any Error, of type: any Any.Type, _ property: CodedProperty, _ number: UInt
+        _ error: any Error, of type: any Any.Type, property: CodedProperty, number: UInt
     ) -> any Error {
         if property.kind == .field, type is any RawRepresentable.Type, error is DecodingError,
             let record = current.record, number == current.number

@@ -15,7 +15,7 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
             table.begin()
             row.beginKeys()
         } else {
-            row.fail(row.noContainer("keys", property))
+            row.fail(row.noContainer("keys", property: property))
         }
         return KeyedEncodingContainer(RowContainer(row: row, scope: scope, property: property))
     }
@@ -24,13 +24,13 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
 
-    func encodeNil() throws { try row.setNil(property, scope) }
+    func encodeNil() throws { try row.setNil(property, scope: scope) }
 
-    func encode<T: StoredValue>(_ value: T) throws { try row.set(value, property, scope) }
+    func encode<T: StoredValue>(_ value: T) throws { try row.set(value, property: property, scope: scope) }
 
     func encode<T: Encodable>(_ value: T) throws {
         if property.kind == .object || property.kind == .composite { return try value.encode(to: self) }
-        try row.encode(value, property, scope)
+        try row.encode(value, property: property, scope: scope)
     }
 }
 
@@ -44,16 +44,20 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { property.path }
 
     private func property(_ key: some CodingKey) throws(StoreError) -> CodedProperty {
-        guard let table = property.table else { throw row.failure ?? row.noContainer("keys", property) }
+        guard let table = property.table else { throw row.failure ?? row.noContainer("keys", property: property) }
         guard let property = table.property(key.stringValue) else { throw row.unknown(key, in: table) }
         return property
     }
 
-    func encodeNil(forKey key: Key) throws { try row.setNil(try property(key), scope) }
+    func encodeNil(forKey key: Key) throws { try row.setNil(try property(key), scope: scope) }
 
-    func encode<T: StoredValue>(_ value: T, forKey key: Key) throws { try row.set(value, try property(key), scope) }
+    func encode<T: StoredValue>(_ value: T, forKey key: Key) throws {
+        try row.set(value, property: try property(key), scope: scope)
+    }
 
-    func encode<T: Encodable>(_ value: T, forKey key: Key) throws { try row.encode(value, try property(key), scope) }
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        try row.encode(value, property: try property(key), scope: scope)
+    }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type, forKey key: Key
@@ -68,7 +72,7 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { failing(noSuperEncoder("superEncoder(forKey:)")) }
 
     private func noSuperEncoder(_ what: String) -> StoreError {
-        property.table.map { row.noContainer(what, in: $0) } ?? row.noContainer(what, property)
+        property.table.map { row.noContainer(what, in: $0) } ?? row.noContainer(what, property: property)
     }
 
     private func nested(_ key: Key) -> ValueEncoder {
@@ -84,7 +88,7 @@ struct RowContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
         row.fail(error)
         return ValueEncoder(
             row: row, scope: RowScope(),
-            property: CodedProperty("", .unstored, label: property.label, reason: error.message))
+            property: CodedProperty("", kind: .unstored, label: property.label, reason: error.message))
     }
 }
 
@@ -102,13 +106,13 @@ struct RowMemberContainer: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { property.path }
     var count: Int { row.members[property.name]?.count ?? 0 }
 
-    private func error(_ what: String) -> StoreError { row.failure ?? row.noContainer(what, property) }
+    private func error(_ what: String) -> StoreError { row.failure ?? row.noContainer(what, property: property) }
 
     mutating func encodeNil() throws { throw error("a list with nil") }
 
     mutating func encode<T: Encodable>(_ value: T) throws {
         guard property.kind == .toMany else { throw error("a list of values") }
-        guard let id = value as? ObjectID else { throw row.mismatch([T].self, property) }
+        guard let id = value as? ObjectID else { throw row.mismatch([T].self, property: property) }
         row.members[property.name, default: []].append(id)
     }
 
@@ -128,6 +132,6 @@ struct RowMemberContainer: UnkeyedEncodingContainer {
         row.fail(error(what))
         return ValueEncoder(
             row: row, scope: RowScope(),
-            property: CodedProperty("", .unstored, label: property.label, reason: error(what).message))
+            property: CodedProperty("", kind: .unstored, label: property.label, reason: error(what).message))
     }
 }

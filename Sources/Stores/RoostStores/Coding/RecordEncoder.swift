@@ -56,8 +56,8 @@ package final class RecordEncoder {
 
     private func root(_ entity: ManagedObjectModel.Entity) -> CodedProperty {
         if let root = roots[entity.number] { return root }
-        let table = PropertyTable(entity, model)
-        let root = CodedProperty("", .object, label: table.label, table: table)
+        let table = PropertyTable(entity, model: model)
+        let root = CodedProperty("", kind: .object, label: table.label, table: table)
         roots[entity.number] = root
         return root
     }
@@ -116,35 +116,35 @@ final class RowEncoding {
     // MARK: Values
 
     /// Sets a property to a value.
-    func set<T: StoredValue>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws(StoreError) {
+    func set<T: StoredValue>(_ value: T, property: CodedProperty, scope: RowScope) throws(StoreError) {
         switch property.kind {
         case .field:
-            guard let field = property.field, T.accepts(field.kind) else { throw mismatch(T.self, property) }
-            guard let stored = value.value(for: field.kind) else { throw unfit(T.self, property) }
+            guard let field = property.field, T.accepts(field.kind) else { throw mismatch(T.self, property: property) }
+            guard let stored = value.value(for: field.kind) else { throw unfit(T.self, property: property) }
             if !property.isDerived { scope.set(stored, for: property.name) }
         case .objectID:
-            guard let id = value as? ObjectID else { throw mismatch(T.self, property) }
+            guard let id = value as? ObjectID else { throw mismatch(T.self, property: property) }
             objectID = id
         case .unstored, .ofOtherEntity: throw StoreError(.unknownProperty, property.reason)
-        case .composite, .toMany, .object: throw mismatch(T.self, property)
+        case .composite, .toMany, .object: throw mismatch(T.self, property: property)
         }
     }
 
     /// Sets a property to null, or to no objects.
-    func setNil(_ property: CodedProperty, _ scope: RowScope) throws(StoreError) {
+    func setNil(_ property: CodedProperty, scope: RowScope) throws(StoreError) {
         switch property.kind {
         case .field, .composite: if !property.isDerived { scope.set(.null, for: property.name) }
         case .toMany: members[property.name] = []
         case .objectID: objectID = nil
         case .unstored, .ofOtherEntity: throw StoreError(.unknownProperty, property.reason)
-        case .object: throw mismatch(Never?.self, property)
+        case .object: throw mismatch(Never?.self, property: property)
         }
     }
 
     /// Sets a property to a value of any type.
     ///
     /// Types that have no field by themselves encode it into a container.
-    func encode<T: Encodable>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws {
+    func encode<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
         if property.kind == .toMany {
             // The types are compared because an empty array of another type can be cast.
             if T.self == [ObjectID].self, let ids = value as? [ObjectID] {
@@ -158,17 +158,17 @@ final class RowEncoding {
             }
         }
         switch value {
-        case let value as Date: try set(value, property, scope)
-        case let value as UUID: try set(value, property, scope)
-        case let value as Data: try set(value, property, scope)
-        case let value as Decimal: try set(value, property, scope)
-        case let value as URL: try set(value, property, scope)
-        case let value as ObjectID: try set(value, property, scope)
-        default: try encodeItself(value, property, scope)
+        case let value as Date: try set(value, property: property, scope: scope)
+        case let value as UUID: try set(value, property: property, scope: scope)
+        case let value as Data: try set(value, property: property, scope: scope)
+        case let value as Decimal: try set(value, property: property, scope: scope)
+        case let value as URL: try set(value, property: property, scope: scope)
+        case let value as ObjectID: try set(value, property: property, scope: scope)
+        default: try encodeItself(value, property: property, scope: scope)
         }
     }
 
-    private func encodeItself<T: Encodable>(_ value: T, _ property: CodedProperty, _ scope: RowScope) throws {
+    private func encodeItself<T: Encodable>(_ value: T, property: CodedProperty, scope: RowScope) throws {
         if property.kind == .unstored || property.kind == .ofOtherEntity {
             throw StoreError(.unknownProperty, property.reason)
         }
@@ -199,7 +199,7 @@ final class RowEncoding {
     }
 
     /// An error for a Swift type that the property never has.
-    func mismatch(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
+    func mismatch(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         guard property.kind != .object else {
             return StoreError(
                 .invalidRequest,
@@ -212,7 +212,7 @@ final class RowEncoding {
         )
     }
 
-    private func unfit(_ type: any Any.Type, _ property: CodedProperty) -> StoreError {
+    private func unfit(_ type: any Any.Type, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidValue,
             "'\(name(property))' has the Swift type \(swiftType(type)) and a value that '\(property.label)' (\(property.typeName)) cannot hold."
@@ -220,7 +220,7 @@ final class RowEncoding {
     }
 
     /// Makes an error of containers that rows do not have.
-    func noContainer(_ what: String, _ property: CodedProperty) -> StoreError {
+    func noContainer(_ what: String, property: CodedProperty) -> StoreError {
         StoreError(
             .invalidRequest,
             "'\(name(property))' asks for \(what), which '\(property.label)' (\(property.typeName)) does not have.")

@@ -17,7 +17,7 @@ struct ConfigurationDocument {
 
     /// Reads a file; throws all its problems in one error.
     static func read(
-        _ file: RoostConfiguration.Setting, _ registry: StoreRegistry
+        _ file: RoostConfiguration.Setting, registry: StoreRegistry
     ) throws(StoreError) -> ConfigurationDocument {
         let bytes: [UInt8]
         do throws(StoreError) {
@@ -126,7 +126,7 @@ private struct ConfigurationReader {
             return nil
         }
         let isFile = type.capabilities.contains(.file)
-        let options = options(reader, type)
+        let options = options(reader, type: type)
         if isFile, location.path.isEmpty {
             problems.add(
                 "the path of the store is missing; stores of type '\(type.name)' are files.", path: path,
@@ -165,7 +165,7 @@ private struct ConfigurationReader {
         return location
     }
 
-    private func options(_ reader: JSONObjectReader, _ type: any PersistentStoreType) -> [String: Setting] {
+    private func options(_ reader: JSONObjectReader, type: any PersistentStoreType) -> [String: Setting] {
         var options: [String: Setting] = [:]
         for member in reader.members("options") {
             let path = JSONObjectReader.join(reader.path("options"), with: member.key)

@@ -21,7 +21,7 @@ extension RoostConfiguration {
     }
 
     /// Returns the file to use and how it was found, or nil.
-    static func find(_ file: String?, _ directory: String, _ environment: [String: String]) -> Setting? {
+    static func find(_ file: String?, directory: String, environment: [String: String]) -> Setting? {
         if let file { return Setting(key: "file", value: absolute(file, in: directory), origin: .caller) }
         if let file = environment[fileVariable] {
             return Setting(key: "file", value: absolute(file, in: directory), origin: .environment(fileVariable))
@@ -51,7 +51,7 @@ extension RoostConfiguration {
 
     /// The store that the value of `ROOST_STORE` means: a URL, a name, or the path of a store.
     static func store(
-        _ text: String, _ stores: [Store], _ directory: String, _ registry: StoreRegistry
+        _ text: String, stores: [Store], directory: String, registry: StoreRegistry
     ) throws(StoreError) -> Store {
         if let store = stores.first(where: { $0.name == text }) { return store }
         var location: StoreLocation

@@ -103,15 +103,15 @@ public struct RoostConfiguration: Sendable {
         self.readModel = readModel
         let directory = workingDirectory ?? FileManager.default.currentDirectoryPath
         let environment = (environment ?? ProcessInfo.processInfo.environment).filter { !$0.value.isEmpty }
-        let fileSetting = Self.find(file, directory, environment)
+        let fileSetting = Self.find(file, directory: directory, environment: environment)
         var document = ConfigurationDocument()
-        if let fileSetting { document = try ConfigurationDocument.read(fileSetting, registry) }
+        if let fileSetting { document = try ConfigurationDocument.read(fileSetting, registry: registry) }
         self.registry = registry
         self.fileSetting = fileSetting
         modelSetting = document.model
         stores = document.stores
         if let text = environment[Self.storeVariable] {
-            let store = try Self.store(text, document.stores, directory, registry)
+            let store = try Self.store(text, stores: document.stores, directory: directory, registry: registry)
             defaultStore = (store, .environment(Self.storeVariable))
         } else {
             defaultStore = document.defaultStore

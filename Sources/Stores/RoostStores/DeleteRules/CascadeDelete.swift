@@ -69,7 +69,7 @@ struct DeletePropagation {
         self.modelRules = modelRules
         self.model = model
         rules = model.entities.map { entity in
-            entity.relationships.filter { $0.declaration.deleteRule.asksForWork($0, model) }
+            entity.relationships.filter { $0.declaration.deleteRule.asksForWork($0, model: model) }
                 .map { Rule(relationship: $0, field: $0.isToMany ? nil : entity.layout.field($0.name.name)) }
         }
         clearable = model.entities.map { entity in
@@ -116,7 +116,7 @@ struct DeletePropagation {
             let (keys, root) = (waiting[entity], model.entities[entity].root)
             waiting[entity] = []
             let fresh = keys.filter { !gone[root].contains($0) }
-            try forEachChunk(of: fresh, entity) { (propagation, cursor) throws(StoreError) in
+            try forEachChunk(of: fresh, entity: entity) { (propagation, cursor) throws(StoreError) in
                 try propagation.delete(cursor)
             }
         }
@@ -170,7 +170,7 @@ struct DeletePropagation {
         for (destination, bans) in byDestination.sorted(by: { $0.key < $1.key }) {
             var existing: [Int64: ObjectID] = [:]
             let keys = Set(bans.map(\.target)).sorted()
-            try forEachChunk(of: keys, destination) { (propagation, cursor) throws(StoreError) in
+            try forEachChunk(of: keys, entity: destination) { (propagation, cursor) throws(StoreError) in
                 var batch = RecordBatch(model: propagation.model)
                 while try cursor.next(into: &batch) {
                     for index in 0..<batch.count { existing[batch.key(at: index)] = batch.id(at: index) }
@@ -197,7 +197,7 @@ struct DeletePropagation {
             let root = model.entities[entity].root
             let keys = referring[entity].filter { !gone[root].contains($0) && !done[root].contains($0) }.sorted()
             done[root].formUnion(keys)
-            try forEachChunk(of: keys, entity) { (propagation, cursor) throws(StoreError) in
+            try forEachChunk(of: keys, entity: entity) { (propagation, cursor) throws(StoreError) in
                 var batch = RecordBatch(model: propagation.model)
                 while try cursor.next(into: &batch) {
                     try batch.forEachRecord { (record) throws(StoreError) in
@@ -268,7 +268,7 @@ struct DeletePropagation {
 
     /// Reads the objects of an entity with these keys, some at a time.
     private mutating func forEachChunk(
-        of keys: [Int64], _ entity: Int,
+        of keys: [Int64], entity: Int,
         _ body: (inout Self, any RecordCursor) throws(StoreError) -> Void
     ) throws(StoreError) {
         let name = model.entities[entity].name
@@ -285,7 +285,7 @@ extension DeleteRule {
     /// Whether the rule of a relationship makes anything necessary that deleting the object itself
     /// does not do.
     fileprivate func asksForWork(
-        _ relationship: ManagedObjectModel.Relationship, _ model: ManagedObjectModel
+        _ relationship: ManagedObjectModel.Relationship, model: ManagedObjectModel
     ) -> Bool {
         switch self {
         case .cascade, .deny: true

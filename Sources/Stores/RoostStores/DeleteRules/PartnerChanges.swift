@@ -38,14 +38,14 @@ struct PartnerChanges {
     ///
     /// - Throws: `invalidRequest` if another object of the request refers to `new` too.
     mutating func note(
-        _ object: ObjectID, _ relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
+        _ object: ObjectID, relationship: ManagedObjectModel.Relationship, from old: ObjectID?, to new: ObjectID?
     ) throws(StoreError) {
         guard let inverse = inverse(relationship) else { return }
         wishes[Side(place: try model.place(of: object), relationship: relationship.number)] = .some(new)
         if let new {
             let side = Side(place: try model.place(of: new), relationship: inverse.number)
             if let other = claims.updateValue(object, forKey: side) {
-                throw Self.contested(new, other, object, relationship)
+                throw Self.contested(new, one: other, other: object, relationship: relationship)
             }
         }
         guard old != new else { return }
@@ -55,7 +55,7 @@ struct PartnerChanges {
     }
 
     private static func contested(
-        _ target: ObjectID, _ one: ObjectID, _ other: ObjectID, _ relationship: ManagedObjectModel.Relationship
+        _ target: ObjectID, one: ObjectID, other: ObjectID, relationship: ManagedObjectModel.Relationship
     ) -> StoreError {
         StoreError(
             .invalidRequest,
@@ -70,12 +70,12 @@ struct PartnerChanges {
     ///   - failures: Gets the mandatory relationships that would be left without an object.
     /// - Throws: `invalidRequest` if an update sets the other end to another object.
     func apply(
-        to changes: inout ChangeSet, _ snapshot: any StoreSnapshot, _ failures: inout FailureList
+        to changes: inout ChangeSet, snapshot: any StoreSnapshot, failures: inout FailureList
     ) throws(StoreError) {
         var edits: [ObjectPlace: [Int: Edit]] = [:]
         for (side, object) in releases { edits[side.place, default: [:]][side.relationship] = .clear(object) }
         let targets = Set(claims.keys.map(\.place)).sorted()
-        try forEachRecord(at: targets, snapshot) { (record) throws(StoreError) in
+        try forEachRecord(at: targets, snapshot: snapshot) { (record) throws(StoreError) in
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
             for relationship in model.entities[record.entityNumber].relationships {
                 guard let object = claims[Side(place: place, relationship: relationship.number)],
@@ -95,12 +95,12 @@ struct PartnerChanges {
             let place = ObjectPlace(root: model.entities[own.entityNumber(at: index)].root, key: own.key(at: index))
             let edit = edits.removeValue(forKey: place)
             try own.withRecord(at: index) { (record) throws(StoreError) in
-                try append(record, edit ?? [:], isOwn: true, to: &updates, &failures)
+                try append(record, edits: edit ?? [:], isOwn: true, to: &updates, failures: &failures)
             }
         }
-        try forEachRecord(at: edits.keys.sorted(), snapshot) { (record) throws(StoreError) in
+        try forEachRecord(at: edits.keys.sorted(), snapshot: snapshot) { (record) throws(StoreError) in
             let place = ObjectPlace(root: model.entities[record.entityNumber].root, key: record.key)
-            try append(record, edits[place] ?? [:], isOwn: false, to: &updates, &failures)
+            try append(record, edits: edits[place] ?? [:], isOwn: false, to: &updates, failures: &failures)
         }
         changes.updates = updates
     }
@@ -108,8 +108,8 @@ struct PartnerChanges {
     /// Appends a record with edits of its relationships; one that is not of the request only if
     /// that changes it.
     private func append(
-        _ record: RecordReader, _ edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
-        _ failures: inout FailureList
+        _ record: RecordReader, edits: [Int: Edit], isOwn: Bool, to updates: inout RecordBatch,
+        failures: inout FailureList
     ) throws(StoreError) {
         var fields: [(field: RecordLayout.Field, value: Value)] = []
         for (number, edit) in edits {
@@ -131,7 +131,7 @@ struct PartnerChanges {
             case .clear(let place):
                 guard let current, try model.place(of: current) == place else { continue }
                 if !relationship.declaration.isOptional {
-                    failures.add(.object(record.id), record.layout.entity, field.name, .missing)
+                    failures.add(.object(record.id), entity: record.layout.entity, property: field.name, kind: .missing)
                 }
                 fields.append((field, .null))
             }
@@ -144,7 +144,7 @@ struct PartnerChanges {
     }
 
     private func forEachRecord(
-        at places: [ObjectPlace], _ snapshot: any StoreSnapshot, _ body: (RecordReader) throws(StoreError) -> Void
+        at places: [ObjectPlace], snapshot: any StoreSnapshot, _ body: (RecordReader) throws(StoreError) -> Void
     ) throws(StoreError) {
         var batch = RecordBatch(model: model)
         var start = 0

@@ -26,7 +26,7 @@ extension StoreMaintenance {
     public func backUp(
         _ source: ConversionEndpoint, to destination: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> ConversionReport {
-        let type = try requireMaintained(source.location.type, "backed up")
+        let type = try requireMaintained(source.location.type, what: "backed up")
         guard destination.type == type.name else {
             throw StoreError(
                 .invalidRequest,
@@ -40,7 +40,7 @@ extension StoreMaintenance {
             throw StoreError(.invalidRequest, "The backup '\(destination)' is the store itself; choose another path.")
         }
         switch source {
-        case .store: return try copy(from: source, to: destination, options)
+        case .store: return try copy(from: source, to: destination, options: options)
         case .location(let location):
             let store = try type.open(
                 location,
@@ -52,13 +52,13 @@ extension StoreMaintenance {
                     $0.acceptsChanges = options.acceptsChanges
                 })
             return try store.closing { () throws(StoreError) in
-                try copy(from: .store(store), to: destination, options)
+                try copy(from: .store(store), to: destination, options: options)
             }
         }
     }
 
     private func copy(
-        from source: ConversionEndpoint, to destination: StoreLocation, _ options: ConversionOptions
+        from source: ConversionEndpoint, to destination: StoreLocation, options: ConversionOptions
     ) throws(StoreError) -> ConversionReport {
         var report = try MigrationManager(registry: registry).convert(
             from: source, to: .location(destination), options: options)

@@ -29,19 +29,19 @@ struct StoreCompaction: Sendable {
         let claim = try options.claim(location)
         defer { claim.release() }
         StoreFile.sweepTemporarySiblings(of: path, companions: registry.companionSuffixes, holding: claim)
-        var (report, lock) = try settleAndLock(path, patience)
+        var (report, lock) = try settleAndLock(path, patience: patience)
         if lock == nil {
             do throws(StoreError) {
-                try compactInPlace(&report, patience)
+                try compactInPlace(&report, patience: patience)
             } catch {
                 // A type that cannot do it while others have the store open, or one whose writers do not end.
                 guard error.code == .busy, patience.secondsLeft > 0 else { throw error }
-                lock = try wait(path, &report, patience, refusal: error)
+                lock = try wait(path, report: &report, patience: patience, refusal: error)
             }
         }
         if let lock {
             defer { lock.release() }
-            try rewrite(path, &report)
+            try rewrite(path, report: &report)
         }
         report.bytesAfter = byteCount(path)
         report.seconds = (clock.now - start).inSeconds
@@ -52,11 +52,11 @@ struct StoreCompaction: Sendable {
     ///
     /// Throws `refusal` if they do not close it in time.
     private func wait(
-        _ path: String, _ report: inout CompactionReport, _ patience: Patience, refusal: StoreError
+        _ path: String, report: inout CompactionReport, patience: Patience, refusal: StoreError
     ) throws(StoreError) -> StoreLock {
         do throws(StoreError) {
             return try StoreReplacement.lock(path, type: type, patience: patience) { () throws(StoreError) in
-                try prepare(&report, path, patience)
+                try prepare(&report, path: path, patience: patience)
             }
         } catch {
             throw error.code == .busy ? refusal : error
@@ -65,7 +65,7 @@ struct StoreCompaction: Sendable {
 
     /// Brings the store into one file, and locks it unless it is open elsewhere.
     private func settleAndLock(
-        _ path: String, _ patience: Patience
+        _ path: String, patience: Patience
     ) throws(StoreError) -> (CompactionReport, StoreLock?) {
         var report = CompactionReport(
             store: location.description, bytesBefore: byteCount(path), bytesAfter: 0, objects: 0, links: 0,
@@ -74,7 +74,7 @@ struct StoreCompaction: Sendable {
         do throws(StoreError) {
             let lock = try StoreReplacement.lock(path, type: type, patience: Patience(seconds: 0)) {
                 () throws(StoreError) in
-                try prepare(&report, path, patience)
+                try prepare(&report, path: path, patience: patience)
                 isSettled = true
             }
             return (report, lock)
@@ -98,16 +98,16 @@ struct StoreCompaction: Sendable {
 
     /// Does everything that comes before the store is rewritten.
     private func prepare(
-        _ report: inout CompactionReport, _ path: String, _ patience: Patience
+        _ report: inout CompactionReport, path: String, patience: Patience
     ) throws(StoreError) {
-        try settle(&report, patience)
+        try settle(&report, patience: patience)
         try requireSpace(path)
         try options.cancellation?.check()
     }
 
     /// Opens the store and closes it again: recovers what a crash left and brings everything into
     /// the one file.
-    private func settle(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
+    private func settle(_ report: inout CompactionReport, patience: Patience) throws(StoreError) {
         let store = try type.open(location, options: openingOptions(patience))
         let digest = try store.closing { () throws(StoreError) in
             let snapshot = try store.snapshot()
@@ -146,7 +146,7 @@ struct StoreCompaction: Sendable {
 
     /// Copies the store into a new file that takes its place; the caller holds the store's lock
     /// exclusively.
-    private func rewrite(_ path: String, _ report: inout CompactionReport) throws(StoreError) {
+    private func rewrite(_ path: String, report: inout CompactionReport) throws(StoreError) {
         var copied: ConversionReport?
         _ = try StoreReplacement(type: type, path: path, keepsBackup: false).run { (old, new) throws(StoreError) in
             let result: ConversionReport
@@ -180,7 +180,7 @@ struct StoreCompaction: Sendable {
 
     // MARK: Open elsewhere
 
-    private func compactInPlace(_ report: inout CompactionReport, _ patience: Patience) throws(StoreError) {
+    private func compactInPlace(_ report: inout CompactionReport, patience: Patience) throws(StoreError) {
         let cancellation = options.cancellation
         let isSmall = try type.compactOpenStore(
             location, options: openingOptions(patience), isCancelled: { cancellation?.isCancelled ?? false })

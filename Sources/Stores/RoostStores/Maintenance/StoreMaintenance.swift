@@ -41,7 +41,7 @@ public struct StoreMaintenance: Sendable {
     public func compact(
         _ location: StoreLocation, options: ConversionOptions = ConversionOptions()
     ) throws(StoreError) -> CompactionReport {
-        let type = try requireMaintained(location.type, "compacted")
+        let type = try requireMaintained(location.type, what: "compacted")
         return try StoreCompaction(location: location, type: type, options: options, registry: registry).run()
     }
 
@@ -101,7 +101,7 @@ public struct StoreMaintenance: Sendable {
         return accepting
     }
 
-    func requireMaintained(_ name: String, _ what: String) throws(StoreError) -> any PersistentStoreType {
+    func requireMaintained(_ name: String, what: String) throws(StoreError) -> any PersistentStoreType {
         let type = try registry.type(named: name)
         guard type.capabilities.contains(.file), type.capabilities.contains(.writing) else {
             throw StoreError(

@@ -57,7 +57,7 @@ package struct ChangeRules {
         try readOld(changes)
         // Only objects that the program changes get the time, not their dependents.
         let programUpdateCount = changes.updates.count
-        try checkCounts(&changes, &failures, subject: subject)
+        try checkCounts(&changes, failures: &failures, subject: subject)
         if failures.isEmpty { try derive(&changes, programUpdateCount: programUpdateCount) }
         try removeUpdated(from: &changes)
     }
@@ -130,7 +130,7 @@ package struct ChangeRules {
     }
 
     private mutating func checkCounts(
-        _ changes: inout ChangeSet, _ failures: inout FailureList, subject: (Int) -> ValidationFailure.Subject
+        _ changes: inout ChangeSet, failures: inout FailureList, subject: (Int) -> ValidationFailure.Subject
     ) throws(StoreError) {
         let limits = Set(rules.counts.flatMap { $0.map(\.relationship.number) })
         guard !limits.isEmpty else { return }
@@ -139,21 +139,22 @@ package struct ChangeRules {
         for number in limits {
             let relationship = model.relationships[number]
             let root = model.entities[relationship.source].root
-            for key in try changedOwners(of: relationship, changes) {
+            for key in try changedOwners(of: relationship, changes: changes) {
                 owners.insert(Owner(place: ObjectPlace(root: root, key: key), relationship: number))
             }
         }
         var keys: [Int64] = []
-        func violation(_ limit: CountLimit, _ key: Int64) throws(StoreError) -> ValidationFailure.Kind? {
+        func violation(_ limit: CountLimit, key: Int64) throws(StoreError) -> ValidationFailure.Kind? {
             keys.removeAll(keepingCapacity: true)
             try graph.appendDestinations(of: limit.relationship, from: key, to: &keys)
             return limit.violation(of: keys.count)
         }
         for index in 0..<changes.inserts.count {
             for limit in rules.counts[changes.inserts.entityNumber(at: index)] {
-                guard let kind = try violation(limit, changes.inserts.key(at: index)) else { continue }
+                guard let kind = try violation(limit, key: changes.inserts.key(at: index)) else { continue }
                 failures.add(
-                    subject(index), changes.inserts.id(at: index).entity, limit.relationship.name.name, kind)
+                    subject(index), entity: changes.inserts.id(at: index).entity,
+                    property: limit.relationship.name.name, kind: kind)
             }
         }
         let stored = owners.filter { !graph.isInserted($0.place) && !graph.isDeleted($0.place) }.sorted()
@@ -166,10 +167,10 @@ package struct ChangeRules {
                 if !graph.isChanged(owner.place), touched.insert(owner.place).inserted {
                     changes.updates.append(oldRecords, at: index)
                 }
-                guard let kind = try violation(limit, owner.place.key) else { continue }
+                guard let kind = try violation(limit, key: owner.place.key) else { continue }
                 failures.add(
-                    .object(oldRecords.id(at: index)), oldRecords.id(at: index).entity,
-                    limit.relationship.name.name, kind)
+                    .object(oldRecords.id(at: index)), entity: oldRecords.id(at: index).entity,
+                    property: limit.relationship.name.name, kind: kind)
             }
         }
     }
@@ -249,7 +250,7 @@ package struct ChangeRules {
         var dependents: Set<ObjectPlace> = []
         for entity in model.entities where !rules.derived.attributes[entity.number].isEmpty {
             for attribute in rules.derived.attributes[entity.number] where !attribute.path.isEmpty {
-                for key in try dependentKeys(on: changes, attribute) {
+                for key in try dependentKeys(on: changes, attribute: attribute) {
                     let place = ObjectPlace(root: entity.root, key: key)
                     if attribute.isAggregate { touched.insert(place) }
                     if !graph.isChanged(place) { dependents.insert(place) }
@@ -265,7 +266,7 @@ package struct ChangeRules {
 
     /// Returns the keys of the objects whose derived attribute depends on a changed object.
     private mutating func dependentKeys(
-        on changes: ChangeSet, _ attribute: DerivedAttributes.Attribute
+        on changes: ChangeSet, attribute: DerivedAttributes.Attribute
     ) throws(StoreError) -> Set<Int64> {
         // From the end of the path back to its beginning: the objects of one step whose next step changed.
         var keys: Set<Int64> = []
@@ -276,17 +277,17 @@ package struct ChangeRules {
                 depth + 1 < attribute.path.count
                 ? attribute.path[depth + 1].name.name : attribute.sourceName
             var reached = keys
-            if let name { reached.formUnion(try changedKeys(relationship.destination, name, changes)) }
+            if let name { reached.formUnion(try changedKeys(relationship.destination, name: name, changes: changes)) }
             keys = try storedOwners(of: relationship, leadingTo: reached)
             if relationship.isToMany {
-                keys.formUnion(try changedOwners(of: relationship, changes))
+                keys.formUnion(try changedOwners(of: relationship, changes: changes))
             }
         }
         return keys
     }
 
     /// Returns the keys of the updated objects of an entity whose stored property differs.
-    private func changedKeys(_ entity: Int, _ name: String, _ changes: ChangeSet) throws(StoreError) -> Set<Int64> {
+    private func changedKeys(_ entity: Int, name: String, changes: ChangeSet) throws(StoreError) -> Set<Int64> {
         var keys: Set<Int64> = []
         let target = model.entities[entity]
         for index in 0..<changes.updates.count {
@@ -342,7 +343,7 @@ package struct ChangeRules {
 
     /// Returns the owners of a to-many relationship that gain or lose an object.
     private func changedOwners(
-        of relationship: ManagedObjectModel.Relationship, _ changes: ChangeSet
+        of relationship: ManagedObjectModel.Relationship, changes: ChangeSet
     ) throws(StoreError) -> Set<Int64> {
         var keys: Set<Int64> = []
         let destination = model.entities[relationship.destination]
@@ -417,7 +418,8 @@ package struct ChangeRules {
                                 evaluators[attribute.entity][position] ?? expression.evaluator(over: graph)
                             evaluators[attribute.entity][position] = evaluator
                             graph.isTracking = !attribute.path.isEmpty && !attribute.isAggregate
-                            value = try Self.stored(try evaluator.value(of: record), attribute, record)
+                            value = try Self.stored(
+                                try evaluator.value(of: record), attribute: attribute, record: record)
                         }
                         if record.value(attribute.field) != value { values.append((attribute.field, value)) }
                     }
@@ -439,7 +441,7 @@ package struct ChangeRules {
 
     /// Returns a computed value as the attribute keeps it.
     private static func stored(
-        _ value: Value, _ attribute: DerivedAttributes.Attribute, _ record: RecordReader
+        _ value: Value, attribute: DerivedAttributes.Attribute, record: RecordReader
     ) throws(StoreError) -> Value {
         guard let stored = value.stored(as: attribute.field.kind) else {
             throw StoreError(

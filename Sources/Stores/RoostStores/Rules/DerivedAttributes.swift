@@ -54,7 +54,7 @@ struct DerivedAttributes: Sendable {
                     guard attribute.isStored, let text = attribute.derivationExpression,
                         let field = entity.layout.field(attribute.name)
                     else { continue }
-                    let derived = try Self.attribute(text, field, entity, model)
+                    let derived = try Self.attribute(text, field: field, entity: entity, model: model)
                     found.append(derived)
                     // Only a count reads nothing of the objects at the end of its path.
                     read.formUnion(
@@ -64,7 +64,7 @@ struct DerivedAttributes: Sendable {
                             sources[number] = true
                         }
                     }
-                    isNested = isNested || Self.sourceIsDerived(derived, entity, model)
+                    isNested = isNested || Self.sourceIsDerived(derived, entity: entity, model: model)
                 }
             }
             attributes.append(found)
@@ -81,7 +81,7 @@ struct DerivedAttributes: Sendable {
     func dependsOnObjects(of entity: Int) -> Bool { sources[entity] }
 
     private static func sourceIsDerived(
-        _ derived: Attribute, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ derived: Attribute, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) -> Bool {
         guard let name = derived.sourceName else { return false }
         let last = derived.path.last.map { model.entities[$0.destination] } ?? entity
@@ -91,7 +91,7 @@ struct DerivedAttributes: Sendable {
     }
 
     private static func attribute(
-        _ text: String, _ field: RecordLayout.Field, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ text: String, field: RecordLayout.Field, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) throws(StoreError) -> Attribute {
         func problem(_ reason: String) -> StoreError {
             StoreError(
@@ -109,7 +109,7 @@ struct DerivedAttributes: Sendable {
         case .function(let function, let path):
             (names, expression) = (path, .function(function.predicateFunction, [.keyPath(path)]))
         case .aggregate(let path, let aggregate):
-            (names, expression) = (path, Self.aggregate(aggregate, of: path, from: entity, model))
+            (names, expression) = (path, Self.aggregate(aggregate, of: path, from: entity, model: model))
         }
         var (path, current): ([ManagedObjectModel.Relationship], ManagedObjectModel.Entity) = ([], entity)
         var rest = names[...]
@@ -129,7 +129,7 @@ struct DerivedAttributes: Sendable {
     /// Returns `articles.@sum.wordCount` for `articles.wordCount.@sum`.
     private static func aggregate(
         _ aggregate: DerivationExpression.Aggregate, of names: [String], from entity: ManagedObjectModel.Entity,
-        _ model: ManagedObjectModel
+        model: ManagedObjectModel
     ) -> FetchRequest.Expression {
         var current = entity
         for (index, name) in names.enumerated() {

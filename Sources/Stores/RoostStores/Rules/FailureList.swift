@@ -14,7 +14,7 @@ package struct FailureList {
     var isFull: Bool { failures.count >= Self.limit }
 
     mutating func add(
-        _ subject: ValidationFailure.Subject, _ entity: EntityName, _ property: String, _ kind: ValidationFailure.Kind
+        _ subject: ValidationFailure.Subject, entity: EntityName, property: String, kind: ValidationFailure.Kind
     ) {
         guard !isFull else { return }
         failures.append(ValidationFailure(subject, entity: entity, property: property, kind: kind))
@@ -24,11 +24,13 @@ package struct FailureList {
     mutating func add(_ denial: DeleteDenial) {
         switch denial.reason {
         case .mandatory:
-            add(.object(denial.remaining), denial.remaining.entity, denial.relationship.name, .missing)
+            add(
+                .object(denial.remaining), entity: denial.remaining.entity, property: denial.relationship.name,
+                kind: .missing)
         case .rule, .referenced:
             add(
-                .object(denial.deleted), denial.deleted.entity, denial.relationship.name,
-                .deleteDenied(denial.remaining))
+                .object(denial.deleted), entity: denial.deleted.entity, property: denial.relationship.name,
+                kind: .deleteDenied(denial.remaining))
         }
     }
 
@@ -56,7 +58,9 @@ package struct FailureList {
                 "The value of '\(entity).\(slow.name)' could not be compared with its pattern in time. Simplify the pattern in the model."
             )
         }
-        for (rule, field, subject) in found { add(subject, entity, field.name, rule.failure(of: field)) }
+        for (rule, field, subject) in found {
+            add(subject, entity: entity, property: field.name, kind: rule.failure(of: field))
+        }
     }
 
     /// Throws all failures as one error.

@@ -131,14 +131,14 @@ package struct RecordRules: Sendable {
                     isSlow[rule.pattern] = true
                     slow = rule.field
                 }
-            } else if !Self.isMet(rule.limit, by: record, rule.field) {
+            } else if !Self.isMet(rule.limit, by: record, field: rule.field) {
                 body(rule.rule, rule.field)
             }
         }
         return slow
     }
 
-    private static func isMet(_ limit: Limit, by record: RecordReader, _ field: RecordLayout.Field) -> Bool {
+    private static func isMet(_ limit: Limit, by record: RecordReader, field: RecordLayout.Field) -> Bool {
         switch limit {
         case .mandatory, .pattern: true
         case .minimumInteger(let limit): record.integer(field) >= limit
@@ -165,7 +165,7 @@ package struct RecordRules: Sendable {
         mutating func rules(of entity: ManagedObjectModel.Entity) -> EntityRules {
             var result = EntityRules()
             for attribute in entity.attributes where attribute.isStored && attribute.derivationExpression == nil {
-                append(attribute, attribute.name, nil, entity, &result)
+                append(attribute, path: attribute.name, composite: nil, entity: entity, result: &result)
             }
             for relationship in entity.relationships
             where relationship.storage == .field && relationship.mustLeadSomewhere {
@@ -176,33 +176,35 @@ package struct RecordRules: Sendable {
         }
 
         private mutating func append(
-            _ attribute: AttributeDescription, _ path: String, _ composite: RecordLayout.Field?,
-            _ entity: ManagedObjectModel.Entity, _ result: inout EntityRules
+            _ attribute: AttributeDescription, path: String, composite: RecordLayout.Field?,
+            entity: ManagedObjectModel.Entity, result: inout EntityRules
         ) {
             guard let field = entity.layout.field(path) else { return }
-            func add(_ rule: StoreFinding.Rule, _ limit: Limit?, pattern: Int = 0) {
+            func add(_ rule: StoreFinding.Rule, limit: Limit?, pattern: Int = 0) {
                 guard let limit else { return }
                 result.rules.append(
                     FieldRule(rule, field: field, composite: composite, limit: limit, pattern: pattern))
             }
             if !attribute.isOptional {
-                if composite == nil { result.addMandatory(field) } else { add(.mandatory, .mandatory) }
+                if composite == nil { result.addMandatory(field) } else { add(.mandatory, limit: .mandatory) }
             }
             let validation = attribute.validation
-            add(.minimum, Self.limit(validation.minimum, field.kind, isMinimum: true))
-            add(.maximum, Self.limit(validation.maximum, field.kind, isMinimum: false))
+            add(.minimum, limit: Self.limit(validation.minimum, kind: field.kind, isMinimum: true))
+            add(.maximum, limit: Self.limit(validation.maximum, kind: field.kind, isMinimum: false))
             if field.kind == .string {
-                add(.minimumLength, validation.minimumLength.map { .minimumLength($0) })
-                add(.maximumLength, validation.maximumLength.map { .maximumLength($0) })
+                add(.minimumLength, limit: validation.minimumLength.map { .minimumLength($0) })
+                add(.maximumLength, limit: validation.maximumLength.map { .maximumLength($0) })
                 if let text = validation.regularExpression {
                     let pattern = matcher(text, of: "\(entity.name).\(path)")
-                    add(.pattern, pattern.matcher.map { .pattern($0) }, pattern: pattern.position)
+                    add(.pattern, limit: pattern.matcher.map { .pattern($0) }, pattern: pattern.position)
                 }
             }
-            for element in attribute.elements { append(element, "\(path).\(element.name)", field, entity, &result) }
+            for element in attribute.elements {
+                append(element, path: "\(path).\(element.name)", composite: field, entity: entity, result: &result)
+            }
         }
 
-        private static func limit(_ value: Value, _ kind: RecordLayout.Field.Kind, isMinimum: Bool) -> Limit? {
+        private static func limit(_ value: Value, kind: RecordLayout.Field.Kind, isMinimum: Bool) -> Limit? {
             switch (kind, value) {
             case (.integer16, .int(let number)), (.integer32, .int(let number)), (.integer64, .int(let number)):
                 return isMinimum ? .minimumInteger(number) : .maximumInteger(number)

@@ -32,7 +32,7 @@ package final class CommitSubscription: Sendable {
             notice.store = location
             listener(notice)
         }
-        entry = CommitWatcher.Entry(store.persistentStore, feed, signal: reporting?.commitSignal, end: end)
+        entry = CommitWatcher.Entry(store.persistentStore, feed: feed, signal: reporting?.commitSignal, end: end)
         // Watched first: what is committed after the look is found without waiting.
         CommitWatcher.shared.add(entry)
         do throws(StoreError) { try entry.look() } catch {
@@ -71,7 +71,7 @@ final class CommitWatcher: Sendable {
         private let observation = Mutex<(any AnyObject & Sendable)?>(nil)
 
         init(
-            _ store: any PersistentStore, _ feed: CommitFeed, signal: (any CommitSignal)?,
+            _ store: any PersistentStore, feed: CommitFeed, signal: (any CommitSignal)?,
             end: @escaping @Sendable () -> Void
         ) {
             (self.store, self.feed, self.signal, self.end) = (store, feed, signal, end)

@@ -39,7 +39,7 @@ extension StoreView {
         let request = FetchRequest(
             entity ?? EntityName(of: type), where: predicate, sortedBy: sortDescriptors, limit: limit)
         var elements: [Element] = []
-        try forEachDecoded(type, request) { (element) throws(StoreError) in elements.append(element) }
+        try forEachDecoded(type, request: request) { (element) throws(StoreError) in elements.append(element) }
         return elements
     }
 
@@ -56,7 +56,7 @@ extension StoreView {
         _ type: Element.Type, of entity: EntityName? = nil, where predicate: FetchRequest.Predicate? = nil,
         _ body: (Element) throws -> Void
     ) throws {
-        try forEachDecoded(type, FetchRequest(entity ?? EntityName(of: type), where: predicate), body)
+        try forEachDecoded(type, request: FetchRequest(entity ?? EntityName(of: type), where: predicate), body)
     }
 
     /// Returns the object with an ID as a value of a type, or nil if it does not exist.
@@ -72,7 +72,7 @@ extension StoreView {
     }
 
     private func forEachDecoded<Element: Decodable, Failure: Error>(
-        _ type: Element.Type, _ request: FetchRequest, _ body: (Element) throws(Failure) -> Void
+        _ type: Element.Type, request: FetchRequest, _ body: (Element) throws(Failure) -> Void
     ) throws {
         let cursor = try snapshot.fetch(request)
         let decoder = RecordDecoder(model: model)
@@ -85,7 +85,7 @@ extension StoreView {
     }
 
     private func forEachDecoded<Element: Decodable>(
-        _ type: Element.Type, _ request: FetchRequest, _ body: (Element) throws(StoreError) -> Void
+        _ type: Element.Type, request: FetchRequest, _ body: (Element) throws(StoreError) -> Void
     ) throws(StoreError) {
         let cursor = try snapshot.fetch(request)
         let decoder = RecordDecoder(model: model)
@@ -99,7 +99,7 @@ extension StoreView {
 
     /// Returns the objects of a to-many relationship.
     func members(
-        _ relationship: ManagedObjectModel.Relationship, _ id: ObjectID
+        _ relationship: ManagedObjectModel.Relationship, id: ObjectID
     ) throws(StoreError) -> [ObjectID] {
         try snapshot.destinations(of: relationship, from: id)
     }
@@ -205,7 +205,7 @@ extension Store {
         result: BatchResultType = .count
     ) throws(StoreError) -> BatchResult {
         let name = entity ?? EntityName(of: Element.self)
-        let rows = EncodedRows(values, name, model, requiresNewObjects: onConflict == .fail)
+        let rows = EncodedRows(values, entity: name, model: model, requiresNewObjects: onConflict == .fail)
         var request = BatchInsertRequest(name, result: result) { (row) throws(StoreError) in
             guard let next = try rows.next() else { return true }
             guard next.members.isEmpty else {
@@ -253,7 +253,7 @@ private final class EncodedRows {
     private var isPeeked = false
 
     init<Values: Sequence>(
-        _ values: Values, _ entity: EntityName, _ model: ManagedObjectModel, requiresNewObjects: Bool
+        _ values: Values, entity: EntityName, model: ManagedObjectModel, requiresNewObjects: Bool
     ) where Values.Element: Encodable {
         var iterator = values.makeIterator()
         let encoder = RecordEncoder(model: model)

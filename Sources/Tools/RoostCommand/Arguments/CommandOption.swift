@@ -11,8 +11,7 @@ struct CommandOption: Sendable {
     /// What it does, one line.
     let help: String
 
-    init(_ name: String, _ letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String)
-    {
+    init(_ name: String, letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String) {
         self.name = name
         self.letter = letter
         self.valueName = valueName
@@ -37,12 +36,13 @@ struct CommandOption: Sendable {
         return list
     }
 
-    static let help = CommandOption("help", "h", help: "Show this help.")
+    static let help = CommandOption("help", letter: "h", help: "Show this help.")
     static let config = CommandOption(
         "config", value: "FILE", help: "The configuration; ROOST_CONFIG or the next roost.json upwards unless given.")
     static let json = CommandOption("json", help: "Print the result as JSON.")
-    static let quiet = CommandOption("quiet", "q", help: "Print no progress and no report, only errors.")
-    static let verbose = CommandOption("verbose", "v", help: "Print more: library versions, errors of the backend.")
+    static let quiet = CommandOption("quiet", letter: "q", help: "Print no progress and no report, only errors.")
+    static let verbose = CommandOption(
+        "verbose", letter: "v", help: "Print more: library versions, errors of the backend.")
 }
 
 /// One thing that `roost` can do.

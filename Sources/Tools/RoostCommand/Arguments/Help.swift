@@ -8,7 +8,7 @@ enum Help {
 
     /// The options of the program itself.
     static let options = [
-        CommandOption("help", "h", help: "Show this help, or that of a command: roost COMMAND --help"),
+        CommandOption("help", letter: "h", help: "Show this help, or that of a command: roost COMMAND --help"),
         CommandOption("version", help: "Print the version."),
     ]
 

@@ -35,9 +35,9 @@ struct ParsedArguments: Sendable {
                 positions += rest
                 break
             } else if argument.hasPrefix("--") {
-                try parseLong(argument, options, &rest, command)
+                try parseLong(argument, options: options, rest: &rest, command: command)
             } else if argument.hasPrefix("-"), argument != "-" {
-                try parseShort(argument, options, &rest, command)
+                try parseShort(argument, options: options, rest: &rest, command: command)
             } else {
                 positions.append(argument)
             }
@@ -60,7 +60,7 @@ struct ParsedArguments: Sendable {
         }
         if positions.count < command.argumentCount.lowerBound {
             if positions.count == 1, command.usage.hasPrefix("STORE ENTITY") {
-                let names = StoreArguments.entityNames(positions[0], self)
+                let names = StoreArguments.entityNames(positions[0], arguments: self)
                 guard names.isEmpty else {
                     throw UsageError(
                         "'roost \(command.name)' needs an ENTITY; '\(positions[0])' has \(listed(names))")
@@ -76,7 +76,7 @@ struct ParsedArguments: Sendable {
     }
 
     private mutating func parseLong(
-        _ argument: String, _ options: [CommandOption], _ rest: inout ArraySlice<String>, _ command: Subcommand
+        _ argument: String, options: [CommandOption], rest: inout ArraySlice<String>, command: Subcommand
     ) throws {
         let parts = argument.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
@@ -91,11 +91,11 @@ struct ParsedArguments: Sendable {
             flags.insert(name)
             return
         }
-        values[name, default: []].append(try parts.count > 1 ? String(parts[1]) : Self.value(of: option, &rest))
+        values[name, default: []].append(try parts.count > 1 ? String(parts[1]) : Self.value(of: option, rest: &rest))
     }
 
     private mutating func parseShort(
-        _ argument: String, _ options: [CommandOption], _ rest: inout ArraySlice<String>, _ command: Subcommand
+        _ argument: String, options: [CommandOption], rest: inout ArraySlice<String>, command: Subcommand
     ) throws {
         var letters = argument.dropFirst()
         while let letter = letters.popFirst() {
@@ -107,12 +107,12 @@ struct ParsedArguments: Sendable {
                 continue
             }
             values[option.name, default: []].append(
-                try letters.isEmpty ? Self.value(of: option, &rest) : String(letters))
+                try letters.isEmpty ? Self.value(of: option, rest: &rest) : String(letters))
             return
         }
     }
 
-    private static func value(of option: CommandOption, _ rest: inout ArraySlice<String>) throws -> String {
+    private static func value(of option: CommandOption, rest: inout ArraySlice<String>) throws -> String {
         guard let value = rest.popFirst() else {
             throw UsageError("option '--\(option.name)' needs a value: --\(option.name)=\(option.valueName ?? "VALUE")")
         }

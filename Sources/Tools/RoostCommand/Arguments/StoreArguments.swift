@@ -9,7 +9,8 @@ enum StoreArguments {
     static let openingOptions = [
         CommandOption(
             "timeout", value: "SECONDS", help: "How long to wait for a store that is in use; 10 unless given."),
-        CommandOption("model", "m", value: "FILE", help: "The store's model, where the store does not hold it."),
+        CommandOption(
+            "model", letter: "m", value: "FILE", help: "The store's model, where the store does not hold it."),
         CommandOption(
             "model-version", value: "NAME", needs: "model",
             help: "The version in a bundle of models (default: the version that STORE was made with)."),
@@ -36,9 +37,11 @@ enum StoreArguments {
     /// type is recognized by the file's content. A missing path, and one that
     /// is not a file, has an error of its own.
     static func store(
-        _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
+        _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
-        var store = try named(text, arguments) ?? PersistentStoreDescription(try location(text, arguments))
+        var store =
+            try named(text, arguments: arguments)
+            ?? PersistentStoreDescription(try location(text, arguments: arguments))
         if !forWriting {
             store.options.isReadOnly = true
             // What a configuration wants of writers is not done by a command that reads.
@@ -66,8 +69,8 @@ enum StoreArguments {
     }
 
     /// The store that `text` means and that may not exist yet, so that nothing can recognize it.
-    static func newStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
-        if let store = try typedStore(text, arguments) {
+    static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
+        if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
                 throw UsageError(
                     "a \(store.location.type) store ends with this command, so nothing could read it; choose another type for '\(text)'"
@@ -82,7 +85,7 @@ enum StoreArguments {
             return PersistentStoreDescription(StoreLocation(type: type, path: text))
         }
         throw UsageError(
-            "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments) ?? "")"
+            "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments: arguments) ?? "")"
         )
     }
 
@@ -96,8 +99,8 @@ enum StoreArguments {
     ///
     /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
     ///   that is missing.
-    static func typedStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
-        var store = try named(text, arguments)
+    static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
+        var store = try named(text, arguments: arguments)
         if store == nil {
             do throws(StoreError) {
                 store = PersistentStoreDescription(try StoreRegistry.standard.resolve(text))
@@ -116,7 +119,7 @@ enum StoreArguments {
     }
 
     /// Refuses a destination that is the source.
-    static func requireDifferent(_ source: StoreLocation, _ destination: StoreLocation) throws {
+    static func requireDifferent(_ source: StoreLocation, destination: StoreLocation) throws {
         guard source != destination, !StoreFile.sameFile(source.path, destination.path) else {
             throw UsageError("the destination '\(destination)' is the source; choose another path")
         }
@@ -145,11 +148,11 @@ enum StoreArguments {
     /// - Throws: What opening the store, `body` or closing it throws, whichever comes first;
     ///   `cancelled` after a signal.
     static func withStore<Result>(
-        _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false,
+        _ text: String, arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
     ) throws -> Result {
         try Interruption.shared.withOpenStore {
-            let store = try StoreRegistry.standard.open(try store(text, arguments, forWriting: forWriting))
+            let store = try StoreRegistry.standard.open(try store(text, arguments: arguments, forWriting: forWriting))
             let result: Result
             do {
                 try Interruption.shared.check()
@@ -166,9 +169,9 @@ enum StoreArguments {
 
     /// The model that `text` names: a store of the configuration, else what ``ModelFile`` reads.
     static func model(
-        _ text: String, version: String?, _ arguments: ParsedArguments
+        _ text: String, version: String?, arguments: ParsedArguments
     ) throws -> (model: ManagedObjectModel, warnings: [String]) {
-        guard let store = try named(text, arguments) else {
+        guard let store = try named(text, arguments: arguments) else {
             return try UsageError.readingModel(at: text, version: version) {
                 try ModelFile.read(text, version: version)
             }
@@ -178,8 +181,8 @@ enum StoreArguments {
     }
 
     /// The names of the entities of a store; empty for a store that cannot be read.
-    static func entityNames(_ text: String, _ arguments: ParsedArguments) -> [String] {
-        guard let store = try? store(text, arguments),
+    static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
+        guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),
             let model = try? type.metadata(at: store.location, options: store.options).model
         else { return [] }
@@ -191,14 +194,14 @@ enum StoreArguments {
     /// The configuration is not even read for a text that can be no name, unless `--config` asks
     /// for it.
     private static func named(
-        _ text: String, _ arguments: ParsedArguments
+        _ text: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {
         guard RoostConfiguration.isStoreName(text) || arguments.value("config") != nil else { return nil }
         let configuration = try configuration(arguments)
         return configuration.storeNames.contains(text) ? try configuration.storeDescription(text) : nil
     }
 
-    private static func location(_ text: String, _ arguments: ParsedArguments) throws -> StoreLocation {
+    private static func location(_ text: String, arguments: ParsedArguments) throws -> StoreLocation {
         let location: StoreLocation
         do throws(StoreError) {
             location = try StoreRegistry.standard.resolve(text)
@@ -209,7 +212,7 @@ enum StoreArguments {
                 try StoreFile.requireRegularFile(at: text, forWriting: false)
             } catch {
                 guard let stores = StoresInDirectory(text).sentence else {
-                    throw error.withMessage(error.message + (try hint(text, arguments) ?? ""))
+                    throw error.withMessage(error.message + (try hint(text, arguments: arguments) ?? ""))
                 }
                 throw error.withMessage("'\(text)' is a directory, not a store file; \(stores)")
             }
@@ -231,7 +234,7 @@ enum StoreArguments {
 
     /// The store of the configuration that a mistyped name most likely meant, as the end of a
     /// message.
-    private static func hint(_ text: String, _ arguments: ParsedArguments) throws -> String? {
+    private static func hint(_ text: String, arguments: ParsedArguments) throws -> String? {
         guard RoostConfiguration.isStoreName(text) else { return nil }
         let names = try configuration(arguments).storeNames
         return nearestName(to: text, among: names).map { "; did you mean the store '\($0)' of the configuration?" }

@@ -35,7 +35,7 @@ extension Subcommand {
         var generation: Generation
     }
 
-    @Sendable private static func runInsert(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runInsert(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         var isCommitted = false
         func closingFailed(_ error: StoreError) -> Bool {
             guard isCommitted else { return false }
@@ -44,9 +44,9 @@ extension Subcommand {
             return true
         }
         return try StoreArguments.withStore(
-            arguments.positions[0], arguments, forWriting: true, closingFailed: closingFailed
+            arguments.positions[0], arguments: arguments, forWriting: true, closingFailed: closingFailed
         ) { store in
-            let entity = try StoreFetch.entity(arguments.positions[1], store.model)
+            let entity = try StoreFetch.entity(arguments.positions[1], model: store.model)
             let row = try values(Array(arguments.positions.dropFirst(2)), of: entity, in: store.model)
             let target = try Store(store, registry: .standard)
             try Interruption.shared.beginCommit()
@@ -82,13 +82,13 @@ extension Subcommand {
             let text = String(assignment[assignment.index(after: equals)...])
             let property = try UsageError.reading { () throws(StoreError) in try properties.property(name) }
             guard values[name] == nil else { throw UsageError("'\(name)' is given twice") }
-            values[name] = try value(text, of: property, name, in: model)
+            values[name] = try value(text, of: property, name: name, in: model)
         }
         return values
     }
 
     private static func value(
-        _ text: String, of property: BatchProperties.Property, _ name: String, in model: ManagedObjectModel
+        _ text: String, of property: BatchProperties.Property, name: String, in model: ManagedObjectModel
     ) throws -> Value {
         let field: RecordLayout.Field
         var expectation: String?

@@ -23,14 +23,14 @@ extension Subcommand {
             \(StoreViewer.programTokenLength) characters.
             """,
         options: [
-            CommandOption("port", "p", value: "N", help: "The port (default: a free one)."),
+            CommandOption("port", letter: "p", value: "N", help: "The port (default: a free one)."),
             CommandOption("write", help: "Let the page change objects."),
             CommandOption("no-open", help: "Print the address, and open no browser."),
         ] + StoreArguments.openingOptions,
         examples: ["roost browse music.sqlite", "roost browse music.sqlite copy.lmdb --port=8080 --no-open"],
         run: runBrowse)
 
-    @Sendable private static func runBrowse(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runBrowse(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         var options = StoreViewer.Options()
         let port = try arguments.integer("port", minimum: 0) ?? 0
         guard let port = UInt16(exactly: port) else {
@@ -40,7 +40,7 @@ extension Subcommand {
         options.allowsChanges = arguments.has("write")
         let token = ProcessInfo.processInfo.environment["ROOST_BROWSE_TOKEN"] ?? ""
         if !token.isEmpty { options.programToken = token }
-        return try withStores(arguments.positions[...], arguments, []) { stores in
+        return try withStores(arguments.positions[...], arguments: arguments, stores: []) { stores in
             let sources = try stores.map {
                 StoreViewer.Source(try Store($0, registry: .standard), title: title(of: $0))
             }
@@ -61,12 +61,12 @@ extension Subcommand {
 
     /// Opens the stores one inside of the other, so that each is closed whatever happens.
     private static func withStores(
-        _ names: ArraySlice<String>, _ arguments: ParsedArguments, _ stores: [any PersistentStore],
+        _ names: ArraySlice<String>, arguments: ParsedArguments, stores: [any PersistentStore],
         _ body: ([any PersistentStore]) throws -> ExitCode
     ) throws -> ExitCode {
         guard let name = names.first else { return try body(stores) }
-        return try StoreArguments.withStore(name, arguments, forWriting: arguments.has("write")) { store in
-            try withStores(names.dropFirst(), arguments, stores + [store], body)
+        return try StoreArguments.withStore(name, arguments: arguments, forWriting: arguments.has("write")) { store in
+            try withStores(names.dropFirst(), arguments: arguments, stores: stores + [store], body)
         }
     }
 

@@ -13,7 +13,7 @@ struct CompletionLine {
     /// Whether `--` ended the options.
     private(set) var isAfterOptions = false
 
-    init(_ words: some Sequence<String>, _ command: Subcommand) {
+    init(_ words: some Sequence<String>, command: Subcommand) {
         options = command.allOptions
         for word in words {
             if let option = pendingOption {

@@ -17,7 +17,7 @@ extension Subcommand {
         run: runCompletions)
 
     @Sendable private static func runCompletions(
-        _ arguments: ParsedArguments, _ console: Console
+        _ arguments: ParsedArguments, console: Console
     ) throws -> ExitCode {
         let name = arguments.positions[0]
         guard let shell = CompletionShell(rawValue: name) else {

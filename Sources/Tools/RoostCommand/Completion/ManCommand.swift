@@ -11,7 +11,7 @@ extension Subcommand {
         options: [.verbose],
         examples: ["roost man | man -l -", "roost man > /usr/local/share/man/man1/roost.1"], run: runMan)
 
-    @Sendable private static func runMan(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runMan(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         var date = Date()
         if let text = ProcessInfo.processInfo.environment["SOURCE_DATE_EPOCH"] {
             guard let seconds = Int64(text) else {

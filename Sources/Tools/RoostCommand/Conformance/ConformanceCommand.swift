@@ -37,35 +37,36 @@ extension Subcommand {
             """,
         options: [
             CommandOption(
-                "filter", "f", value: "TEXT",
+                "filter", letter: "f", value: "TEXT",
                 help: "Run only the checks whose ID contains TEXT; can be given several times."),
             CommandOption(
-                "exclude", "x", value: "[TYPE:]ID=REASON",
+                "exclude", letter: "x", value: "[TYPE:]ID=REASON",
                 help: "A check that must fail, and why; can be given several times."
             ),
             CommandOption("format", value: "FORMAT", help: "text, tap, junit or markdown; text unless given."), .json,
             CommandOption("self-test", help: "Show that the checks notice faulty stores."),
-            CommandOption("quiet", "q", help: "Print nothing but failures, as text."),
-            CommandOption("verbose", "v", help: "Print what each check is about; in text how long it took, too."),
+            CommandOption("quiet", letter: "q", help: "Print nothing but failures, as text."),
+            CommandOption(
+                "verbose", letter: "v", help: "Print what each check is about; in text how long it took, too."),
         ],
         examples: [
             "roost conformance sqlite lmdb json memory", "roost conformance lmdb --filter='links.*' --verbose",
             "roost conformance sqlite --format=junit > conformance.xml", "roost conformance --self-test",
         ], run: runConformance)
 
-    @Sendable private static func runConformance(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runConformance(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let cancellation = ConversionCancellation()
         if arguments.has("self-test") {
             return try Interruption.shared.cancelling(cancellation) {
                 try ConformanceSelfTestReport.run(
-                    arguments.positions.isEmpty ? ["memory"] : arguments.positions, arguments,
+                    arguments.positions.isEmpty ? ["memory"] : arguments.positions, arguments: arguments,
                     isCancelled: { cancellation.isCancelled }, print: { try console.print($0) })
             }
         }
         guard !arguments.positions.isEmpty else {
             throw UsageError("'roost conformance' needs TYPE...; see 'roost conformance --help'")
         }
-        let run = try ConformanceRun(arguments, StoreRegistry.standard) { cancellation.isCancelled }
+        let run = try ConformanceRun(arguments, registry: StoreRegistry.standard) { cancellation.isCancelled }
         return try Interruption.shared.cancelling(cancellation) {
             try run.run { if !$0.isEmpty { try console.write(Array($0.utf8)) } }
         }

@@ -29,12 +29,12 @@ struct ConformanceSelfTestReport: Encodable {
     /// - Throws: `UsageError` for options that do not go together, a type that is not known, given
     ///   twice or cannot be written, and a filter that finds nothing; code `cancelled`.
     static func run(
-        _ types: [String], _ arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
+        _ types: [String], arguments: ParsedArguments, isCancelled: () -> Bool, print: (String) throws -> Void
     ) throws -> ExitCode {
         let (isJSON, isQuiet) = (arguments.has("json"), arguments.has("quiet"))
         try requireFitting(arguments)
         let faults = try faults(arguments.allValues("filter"))
-        let fixtures = try ConformanceRun.types(types, StoreRegistry.standard).map { type in
+        let fixtures = try ConformanceRun.types(types, registry: StoreRegistry.standard).map { type in
             guard type.capabilities.contains(.writing) else {
                 throw UsageError(
                     "stores of type '\(type.name)' cannot be written; the self-test needs a type that can")

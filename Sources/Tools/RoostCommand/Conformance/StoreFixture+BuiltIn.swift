@@ -17,7 +17,7 @@ extension StoreFixture {
         ).with { fixture in
             fixture.sample = sample(of: type)
             guard type is any ServerStoreType, let server else { return }
-            fixture.makeLocation = { location(of: type, on: server, in: $0, $1) }
+            fixture.makeLocation = { location(of: type, on: server, in: $0, name: $1) }
         }
     }
 
@@ -30,7 +30,7 @@ extension StoreFixture {
 
     /// Returns the location of the store with a name in a run with a directory.
     private static func location(
-        of type: any PersistentStoreType, on server: String, in directory: String, _ name: String
+        of type: any PersistentStoreType, on server: String, in directory: String, name: String
     ) -> StoreLocation {
         // A schema cannot have every name that a file can have.
         let number = "\(directory)/\(name)".utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {

@@ -6,7 +6,7 @@ extension Console {
     ///
     /// Where they would not be seen in a text they go to standard error.
     func printReport(
-        _ report: some Encodable, _ text: String, warnings: [String], _ arguments: ParsedArguments
+        _ report: some Encodable, text: String, warnings: [String], arguments: ParsedArguments
     ) throws {
         if arguments.has("json") {
             try printJSON(report)

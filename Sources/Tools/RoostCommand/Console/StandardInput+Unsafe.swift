@@ -17,7 +17,7 @@ enum StandardInput {
     ///
     /// Waits for bytes until somebody cancels: a signal does not end the system call.
     static func read(
-        into buffer: UnsafeMutableRawBufferPointer, _ cancellation: ConversionCancellation
+        into buffer: UnsafeMutableRawBufferPointer, cancellation: ConversionCancellation
     ) throws(StoreError) -> Int {
         while true {
             try wait { () throws(StoreError) in

@@ -21,7 +21,7 @@ extension Subcommand {
         ],
         examples: ["roost demo --objects=1000000 --directory=/tmp/demo"], run: runDemo)
 
-    @Sendable private static func runDemo(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runDemo(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let objects = try arguments.integer("objects", minimum: 1) ?? 100_000
         let seed = try arguments.integer("seed", minimum: 0) ?? 1
         let directory = arguments.value("directory") ?? "."
@@ -65,13 +65,13 @@ private struct Demonstration {
         try generate(objects: objects, seed: seed, into: first)
         for type in ["lmdb", "json"] where names.contains(type) {
             let next = ConversionEndpoint.location(StoreLocation(type: type, path: "\(directory)/music.\(type)"))
-            try convert(source, next)
+            try convert(source, to: next)
             source = next
         }
         let model = try MusicModel.make()
         let memory = try registry.create(StoreLocation(type: "memory", path: ""), model: model)
-        try convert(source, .store(memory))
-        try convert(.store(memory), .location(last))
+        try convert(source, to: .store(memory))
+        try convert(.store(memory), to: .location(last))
         try memory.close()
         console.showProgress("")
 
@@ -130,7 +130,7 @@ private struct Demonstration {
             bytes: try StoreFile.byteCount(at: location.path), digest: tally.digest.description, verified: nil)
     }
 
-    private mutating func convert(_ source: ConversionEndpoint, _ destination: ConversionEndpoint) throws {
+    private mutating func convert(_ source: ConversionEndpoint, to destination: ConversionEndpoint) throws {
         let progress = ProgressLine(console)
         var options = ConversionOptions(overwrites: true, cancellation: cancellation)
         if console.showsProgress { options.onProgress = { progress.show($0) } }

@@ -34,14 +34,14 @@ struct MusicLibrary {
         let loader = try store.concurrentBulkLoader(BulkLoadOptions())
         do throws(StoreError) {
             var random = MusicRandom(seed: seed)
-            var stream = Stream(loader, model, isCancelled)
-            try writeAlbums(&stream, &random)
-            try writeArtists(&stream, &random)
+            var stream = Stream(loader, model: model, isCancelled)
+            try writeAlbums(&stream, random: &random)
+            try writeArtists(&stream, random: &random)
             try writeGenres(&stream)
-            try writePlaylists(&stream, &random)
-            try writeTracks(&stream, &random)
+            try writePlaylists(&stream, random: &random)
+            try writeTracks(&stream, random: &random)
             try stream.flush()
-            try writeLinks(&stream, &random)
+            try writeLinks(&stream, random: &random)
             return try loader.finish()
         } catch {
             loader.abandon()
@@ -51,12 +51,12 @@ struct MusicLibrary {
 
     // MARK: Objects
 
-    private func writeArtists(_ stream: inout Stream, _ random: inout MusicRandom) throws(StoreError) {
+    private func writeArtists(_ stream: inout Stream, random: inout MusicRandom) throws(StoreError) {
         let properties = [
             "name", "country", "formed", "rating", "isActive", "website", "identifier", "biography", "fingerprint",
         ]
-        let artist = try RecordWriter("Artist", properties, model)
-        let band = try RecordWriter("Band", properties + ["memberCount"], model)
+        let artist = try RecordWriter("Artist", properties: properties, model: model)
+        let band = try RecordWriter("Band", properties: properties + ["memberCount"], model: model)
         for key in 1..<(artists + 1) {
             let values: [Value] = [
                 .string(random.title(words: 1...3)), .string(["DE", "FR", "JP", "NG", "US", "BR"][random.below(6)]),
@@ -65,26 +65,26 @@ struct MusicLibrary {
                 random.oneIn(3) ? .string(random.title(words: 20...60)) : .null, .data(random.data(count: 32)),
             ]
             if random.oneIn(3) {
-                try band.append(key, values + [.int(Int64(2 + random.below(6)))], to: &stream.records)
+                try band.append(key, values: values + [.int(Int64(2 + random.below(6)))], to: &stream.records)
             } else {
-                try artist.append(key, values, to: &stream.records)
+                try artist.append(key, values: values, to: &stream.records)
             }
             try stream.flushIfFull()
         }
     }
 
-    private func writeAlbums(_ stream: inout Stream, _ random: inout MusicRandom) throws(StoreError) {
+    private func writeAlbums(_ stream: inout Stream, random: inout MusicRandom) throws(StoreError) {
         let album = try RecordWriter(
             "Album",
-            [
+            properties: [
                 "title", "released", "price", "barcode", "cover", "label", "label.name", "label.city",
                 "label.catalogueNumber", "artist",
-            ], model)
+            ], model: model)
         for key in 1..<(albums + 1) {
             let hasLabel = !random.oneIn(4)
             try album.append(
                 key,
-                [
+                values: [
                     .string(random.title(words: 1...4)), .date(random.date()),
                     .decimal(Decimal(499 + random.below(2500)) / 100), .int(Int64(random.below(10_000_000_000_000))),
                     .data(random.data(count: 256 + random.below(1792))), hasLabel ? .composite([:]) : .null,
@@ -98,19 +98,19 @@ struct MusicLibrary {
     }
 
     private func writeGenres(_ stream: inout Stream) throws(StoreError) {
-        let genre = try RecordWriter("Genre", ["name"], model)
+        let genre = try RecordWriter("Genre", properties: ["name"], model: model)
         for key in 1..<(genres + 1) {
-            try genre.append(key, [.string("Genre \(key)")], to: &stream.records)
+            try genre.append(key, values: [.string("Genre \(key)")], to: &stream.records)
             try stream.flushIfFull()
         }
     }
 
-    private func writePlaylists(_ stream: inout Stream, _ random: inout MusicRandom) throws(StoreError) {
-        let playlist = try RecordWriter("Playlist", ["name", "created", "pinned"], model)
+    private func writePlaylists(_ stream: inout Stream, random: inout MusicRandom) throws(StoreError) {
+        let playlist = try RecordWriter("Playlist", properties: ["name", "created", "pinned"], model: model)
         for key in 1..<(playlists + 1) {
             try playlist.append(
                 key,
-                [
+                values: [
                     .string(random.title(words: 1...3)), .date(random.date()),
                     .objectID(ObjectID("Track", key: Int64(1 + random.below(tracks)))),
                 ], to: &stream.records)
@@ -118,14 +118,14 @@ struct MusicLibrary {
         }
     }
 
-    private func writeTracks(_ stream: inout Stream, _ random: inout MusicRandom) throws(StoreError) {
+    private func writeTracks(_ stream: inout Stream, random: inout MusicRandom) throws(StoreError) {
         let track = try RecordWriter(
             "Track",
-            [
+            properties: [
                 "title", "number", "durationSeconds", "gain", "playCount", "isExplicit", "lastPlayed", "recording",
                 "lyrics",
                 "album", RecordLayout.orderFieldName(of: "album"),
-            ], model)
+            ], model: model)
         var (lastAlbum, place) = (0, 0)
         for key in 1..<(tracks + 1) {
             let album = albums > 0 ? 1 + (key - 1) * albums / tracks : 0
@@ -133,7 +133,7 @@ struct MusicLibrary {
             lastAlbum = album
             try track.append(
                 key,
-                [
+                values: [
                     .string(random.title(words: 1...4)), .int(Int64(place % 1000 + 1)),
                     .double(60 + random.fraction() * 400),
                     .double(Double(random.below(200)) / 16 - 6), .int(Int64(random.below(5000))),
@@ -149,7 +149,7 @@ struct MusicLibrary {
 
     // MARK: Links
 
-    private func writeLinks(_ stream: inout Stream, _ random: inout MusicRandom) throws(StoreError) {
+    private func writeLinks(_ stream: inout Stream, random: inout MusicRandom) throws(StoreError) {
         if genres > 0 {
             try stream.write(to: RelationshipName("Album", name: "genres"), from: albums) { key in
                 let first = random.below(genres)
@@ -173,7 +173,7 @@ struct MusicLibrary {
         var records: RecordBatch
         private let isCancelled: () -> Bool
 
-        init(_ loader: any BulkLoader, _ model: ManagedObjectModel, _ isCancelled: @escaping () -> Bool) {
+        init(_ loader: any BulkLoader, model: ManagedObjectModel, _ isCancelled: @escaping () -> Bool) {
             self.loader = loader
             self.isCancelled = isCancelled
             records = RecordBatch(model: model)

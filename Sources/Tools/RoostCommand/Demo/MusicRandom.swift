@@ -32,13 +32,15 @@ struct MusicRandom {
     /// A UUID of version 4.
     mutating func uuid() -> UUID {
         let (a, b) = (next(), next())
-        func byte(_ word: UInt64, _ index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
+        func byte(_ word: UInt64, index: UInt64) -> UInt8 { UInt8(truncatingIfNeeded: word >> (index * 8)) }
         return UUID(
             uuid: (
-                byte(a, 0), byte(a, 1), byte(a, 2), byte(a, 3), byte(a, 4), byte(a, 5), byte(a, 6) & 0x0F | 0x40,
-                byte(a, 7),
-                byte(b, 0) & 0x3F | 0x80, byte(b, 1), byte(b, 2), byte(b, 3), byte(b, 4), byte(b, 5), byte(b, 6),
-                byte(b, 7)
+                byte(a, index: 0), byte(a, index: 1), byte(a, index: 2), byte(a, index: 3), byte(a, index: 4),
+                byte(a, index: 5), byte(a, index: 6) & 0x0F | 0x40,
+                byte(a, index: 7),
+                byte(b, index: 0) & 0x3F | 0x80, byte(b, index: 1), byte(b, index: 2), byte(b, index: 3),
+                byte(b, index: 4), byte(b, index: 5), byte(b, index: 6),
+                byte(b, index: 7)
             ))
     }
 

@@ -25,7 +25,7 @@ struct ListOption {
     ///   - option: The option's name, for errors.
     ///   - takesNames: Whether a part may end with `AS` and a name.
     /// - Throws: `UsageError` for a part that is empty.
-    init(_ value: String, _ option: String, takesNames: Bool = false) throws {
+    init(_ value: String, option: String, takesNames: Bool = false) throws {
         // Not by characters: an accent behind a quote is one with it, and the language reads code points.
         let characters = Array(value.unicodeScalars)
         var parts: [Part] = []

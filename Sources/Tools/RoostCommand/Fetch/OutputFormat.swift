@@ -10,7 +10,7 @@ struct OutputFormat {
     let csv: CSVText
 
     static let options = [
-        CommandOption("format", "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
+        CommandOption("format", letter: "f", value: "FORMAT", help: "table, json, jsonl or csv; the default is table."),
         CommandOption("json", help: "The same as --format=json."),
         CommandOption(
             "dates", value: "iso|seconds", help: "The form of dates in json, jsonl (default: seconds) and csv (iso)."),
@@ -25,12 +25,12 @@ struct OutputFormat {
     ///
     /// - Throws: `UsageError` for an unknown word, and for two formats.
     init(_ arguments: ParsedArguments) throws {
-        let format = try Self.word("format", arguments, RecordFormat.self)
+        let format = try Self.word("format", arguments: arguments, type: RecordFormat.self)
         guard !arguments.has("json") || format == nil || format == .json else {
             throw UsageError("options '--json' and '--format' ask for two formats; leave one out")
         }
         records = arguments.has("json") ? .json : format ?? .table
-        let dates = try Self.word("dates", arguments, DateForm.self)
+        let dates = try Self.word("dates", arguments: arguments, type: DateForm.self)
         guard dates == nil || records != .table else {
             throw UsageError("option '--dates' needs '--format=json', jsonl or csv; tables show dates for people")
         }
@@ -40,7 +40,7 @@ struct OutputFormat {
 
     /// The value of an option that takes one of several words.
     private static func word<Word: CaseIterable & RawRepresentable<String>>(
-        _ option: String, _ arguments: ParsedArguments, _ type: Word.Type
+        _ option: String, arguments: ParsedArguments, type: Word.Type
     ) throws -> Word? {
         guard let text = arguments.value(option) else { return nil }
         if let word = Word(rawValue: text) { return word }

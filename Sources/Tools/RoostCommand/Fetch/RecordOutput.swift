@@ -23,7 +23,7 @@ struct JSONOutput: RecordOutput {
     private var count = 0
 
     init(
-        isList: Bool, _ console: Console,
+        isList: Bool, console: Console,
         _ append: @escaping (RecordReader, inout TextBuffer) throws(StoreError) -> Void
     ) {
         self.append = append
@@ -53,7 +53,7 @@ struct CSVOutput: RecordOutput {
     private let console: Console
     private var hasBegun = false
 
-    init(_ rows: RecordRowWriter, _ console: Console) {
+    init(_ rows: RecordRowWriter, console: Console) {
         self.rows = rows
         self.console = console
     }

@@ -15,7 +15,7 @@ struct RowOutput {
     private var printer: TablePrinter?
     private var count = 0
 
-    init(_ rows: ValueRowWriter, types: [AttributeType?], _ format: RecordFormat, _ console: Console) {
+    init(_ rows: ValueRowWriter, types: [AttributeType?], format: RecordFormat, console: Console) {
         (self.rows, self.types, self.format, self.console) = (rows, types, format, console)
     }
 
@@ -53,7 +53,7 @@ struct RowOutput {
                 let values = (0..<batch.count).lazy.map { batch[$0, column] }.filter { !$0.isNull }
                 return values.isEmpty ? types[column].isNumber : values.allSatisfy(\.isNumber)
             }
-            printer = TablePrinter(rows.columns, alignsRight: alignsRight, console.tableStyle, console)
+            printer = TablePrinter(rows.columns, alignsRight: alignsRight, style: console.tableStyle, console: console)
         }
         guard !batch.isEmpty, var printer else { return }
         let limit = printer.byteLimit

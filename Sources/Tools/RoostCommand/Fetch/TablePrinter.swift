@@ -38,7 +38,7 @@ struct TablePrinter {
     private var widths: [Int] = []
     private var hasBegun = false
 
-    init(_ names: [String], alignsRight: [Bool], _ style: TableStyle, _ console: Console) {
+    init(_ names: [String], alignsRight: [Bool], style: TableStyle, console: Console) {
         (self.names, self.alignsRight, self.style, self.console) = (names, alignsRight, style, console)
     }
 

@@ -12,7 +12,7 @@ extension Subcommand {
 
     /// Makes a new store of a foreign SQLite database.
     static func importDatabase(
-        _ path: String, into text: String, _ arguments: ParsedArguments, _ console: Console
+        _ path: String, into text: String, arguments: ParsedArguments, console: Console
     ) throws -> ExitCode {
         #if SQLite
             for option in textOptions where arguments.value(option) != nil {
@@ -21,7 +21,7 @@ extension Subcommand {
             guard !arguments.has("no-header") else {
                 throw UsageError("option '--no-header' is for texts, and '\(path)' is an SQLite database")
             }
-            guard try ImportArguments.existingStore(text, arguments) == nil else {
+            guard try ImportArguments.existingStore(text, arguments: arguments) == nil else {
                 throw UsageError(
                     "'\(text)' exists, and a database becomes a new store; --overwrite replaces it, or choose another path"
                 )
@@ -34,23 +34,24 @@ extension Subcommand {
                 let content = try UsageError.requesting {
                     try SQLiteImport(path: path, model: model) { () throws(StoreError) in try cancellation.check() }
                 }
-                try ImportArguments.saveModel(content.model, arguments)
+                try ImportArguments.saveModel(content.model, arguments: arguments)
                 if arguments.has("dry-run") {
-                    try ImportArguments.show(content.plan, arguments, console)
+                    try ImportArguments.show(content.plan, arguments: arguments, console: console)
                     return .success
                 }
-                let destination = try StoreArguments.newStore(text, arguments)
+                let destination = try StoreArguments.newStore(text, arguments: arguments)
                 try StoreArguments.requireDifferent(
-                    StoreLocation(type: "sqlite", path: path), destination.location)
+                    StoreLocation(type: "sqlite", path: path), destination: destination.location)
                 let progress = ProgressLine(console)
                 defer { progress.clear() }
-                var options = try ImportArguments.conversion(destination, arguments)
+                var options = try ImportArguments.conversion(destination, arguments: arguments)
                 options.cancellation = cancellation
                 if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
                 let report = try MigrationManager(registry: .standard).make(
                     .location(destination.location), of: content, named: path, options: options)
                 progress.clear()
-                try console.printReport(report, report.description, warnings: report.warnings, arguments)
+                try console.printReport(
+                    report, text: report.description, warnings: report.warnings, arguments: arguments)
                 return .success
             }
         #else

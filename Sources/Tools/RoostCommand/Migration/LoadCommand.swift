@@ -35,8 +35,8 @@ extension Subcommand {
         ],
         run: runLoad)
 
-    @Sendable private static func runLoad(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let destination = try StoreArguments.newStore(arguments.positions[0], arguments)
+    @Sendable private static func runLoad(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+        let destination = try StoreArguments.newStore(arguments.positions[0], arguments: arguments)
         guard !StandardInput.isTerminal else {
             throw UsageError("a dump is expected on standard input: roost load \(arguments.positions[0]) < FILE")
         }
@@ -56,10 +56,10 @@ extension Subcommand {
                     into: .location(destination.location), from: StandardInput.name,
                     allowsDangling: arguments.has("allow-dangling"),
                     options: options
-                ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
+                ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
             }
         }
-        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        try console.printReport(report, text: report.description, warnings: report.warnings, arguments: arguments)
         return .success
     }
 }

@@ -44,13 +44,13 @@ extension Subcommand {
             mappings [text], losses [text]}].
             """,
         options: [
-            CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
+            CommandOption("to", letter: "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
             CommandOption(
                 "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be given several times."
             ),
             .versions,
-            CommandOption("in-place", "i", help: "Replace STORE by the result."),
-            CommandOption("output", "o", value: "DEST", help: "Make a new store of the result; type:path."),
+            CommandOption("in-place", letter: "i", help: "Replace STORE by the result."),
+            CommandOption("output", letter: "o", value: "DEST", help: "Make a new store of the result; type:path."),
             CommandOption(
                 "keep-backup", help: "With --in-place, keep the old file as <name>.backup-<UUID> beside the new one."
             ),
@@ -61,7 +61,8 @@ extension Subcommand {
             CommandOption("direct", help: "Go to the model in one step, whatever versions there are."),
             CommandOption("to-text", help: "Where an attribute becomes a string, take the text of its value."),
             CommandOption(
-                "dry-run", "n", help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
+                "dry-run", letter: "n",
+                help: "Show what would be done, and what would be refused (exit 3). Writes nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them; not with --in-place."),
             CommandOption("no-verify", help: "Do not read the finished store again."),
             .json, .quiet, .verbose,
@@ -73,7 +74,7 @@ extension Subcommand {
         ],
         run: runMigrate)
 
-    @Sendable private static func runMigrate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runMigrate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         guard let target = arguments.value("to") else {
             throw UsageError("--to is missing: the model to migrate to; see 'roost migrate --help'")
         }
@@ -92,13 +93,13 @@ extension Subcommand {
             throw UsageError(
                 "--skip-damaged loses data, so it is not done in place; write to another store with --output")
         }
-        let store = try StoreArguments.store(arguments.positions[0], arguments)
-        let request = try MigrationRequest(store, target, arguments)
+        let store = try StoreArguments.store(arguments.positions[0], arguments: arguments)
+        let request = try MigrationRequest(store, target: target, arguments: arguments)
         if !arguments.has("quiet") { for warning in request.warnings { console.printError("warning: \(warning)") } }
         var options = request.options
         let manager = MigrationManager(registry: .standard)
-        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments) }
-        if let destination { try StoreArguments.requireDifferent(store.location, destination.location) }
+        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments: arguments) }
+        if let destination { try StoreArguments.requireDifferent(store.location, destination: destination.location) }
         options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
         if arguments.has("dry-run") {
             let plan: MigrationPlan
@@ -151,7 +152,7 @@ extension Subcommand {
             console.printError(
                 "warning: no step was needed, so no mapping was used; with --output one is made all the same")
         }
-        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        try console.printReport(report, text: report.description, warnings: report.warnings, arguments: arguments)
         return .success
     }
 }
@@ -163,10 +164,10 @@ private struct MigrationRequest {
     /// What of models and mapping models was not taken over as it stands.
     let warnings: [String]
 
-    init(_ store: PersistentStoreDescription, _ target: String, _ arguments: ParsedArguments) throws {
+    init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {
         var warnings: [String] = []
         let (path, version) = ModelFile.splitVersion(target)
-        let read = try StoreArguments.model(path, version: version, arguments)
+        let read = try StoreArguments.model(path, version: version, arguments: arguments)
         (model, warnings) = (read.model, read.warnings)
         var options = MigrationOptions(
             conversion: ConversionOptions(
@@ -212,10 +213,13 @@ private struct MigrationRequest {
                 (history, found, _) = try bundle.history(evidence)
             }
             warnings += found
-            for (file, mapping) in zip(files, history.mappings) { _ = try Self.requireDeclared(mapping.mapping, file) }
+            for (file, mapping) in zip(files, history.mappings) {
+                _ = try Self.requireDeclared(mapping.mapping, file: file)
+            }
             options.history = history
             if !files.isEmpty {
-                warnings += Self.unused(zip(files, history.mappings), history, from: try storeModel(), to: model)
+                warnings += Self.unused(
+                    zip(files, history.mappings), history: history, from: try storeModel(), to: model)
             }
         } else if let file = files.first {
             guard files.count == 1 else {
@@ -223,7 +227,7 @@ private struct MigrationRequest {
             }
             let mapping = try MappingFile.read(file, source: try storeModel(), destination: model)
             warnings += mapping.warnings
-            options.mapping = try Self.requireDeclared(mapping.mapping, file)
+            options.mapping = try Self.requireDeclared(mapping.mapping, file: file)
         }
         (self.options, self.warnings) = (options, warnings)
     }
@@ -231,7 +235,7 @@ private struct MigrationRequest {
     /// Returns the named mapping models that start from an older version than the store's, or end
     /// beyond the target.
     private static func unused(
-        _ named: some Sequence<(String, ModelHistory.VersionMapping)>, _ history: ModelHistory,
+        _ named: some Sequence<(String, ModelHistory.VersionMapping)>, history: ModelHistory,
         from model: ManagedObjectModel, to target: ManagedObjectModel
     ) -> [String] {
         func position(_ model: ManagedObjectModel) -> Int? {
@@ -250,7 +254,7 @@ private struct MigrationRequest {
     }
 
     /// Refuses a mapping model that code takes part in.
-    private static func requireDeclared(_ mapping: MappingModel, _ file: String) throws(StoreError) -> MappingModel {
+    private static func requireDeclared(_ mapping: MappingModel, file: String) throws(StoreError) -> MappingModel {
         guard let entity = mapping.entityMappings.first(where: { $0.policyName != nil || $0.type == .custom }) else {
             return mapping
         }

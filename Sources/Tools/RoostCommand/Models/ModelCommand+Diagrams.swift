@@ -4,17 +4,18 @@ internal import RoostCore
 
 extension Subcommand {
     /// Prints the diagram of a model.
-    static func drawModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    static func drawModel(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let model = try StoreArguments.model(
-            arguments.positions[1], version: arguments.value("model-version"), arguments
+            arguments.positions[1], version: arguments.value("model-version"), arguments: arguments
         ).model
-        try console.print(try draw(model, comparedWith: nil, as: try format(arguments) ?? "mermaid", arguments))
+        try console.print(
+            try draw(model, comparedWith: nil, as: try format(arguments) ?? "mermaid", arguments: arguments))
         return .success
     }
 
     /// The diagram of the difference of two models; nil unless one is asked for.
     static func diagram(
-        of model: ManagedObjectModel, comparedWith old: ManagedObjectModel, _ arguments: ParsedArguments
+        of model: ManagedObjectModel, comparedWith old: ManagedObjectModel, arguments: ParsedArguments
     ) throws -> String? {
         guard let format = try format(arguments) else {
             if arguments.value("entity") != nil {
@@ -22,7 +23,7 @@ extension Subcommand {
             }
             return nil
         }
-        return try draw(model, comparedWith: old, as: format, arguments)
+        return try draw(model, comparedWith: old, as: format, arguments: arguments)
     }
 
     private static func format(_ arguments: ParsedArguments) throws -> String? {
@@ -39,7 +40,7 @@ extension Subcommand {
 
     private static func draw(
         _ model: ManagedObjectModel, comparedWith old: ManagedObjectModel?, as format: String,
-        _ arguments: ParsedArguments
+        arguments: ParsedArguments
     ) throws -> String {
         let selection = arguments.allValues("entity")
         let names = (model.entityDescriptions + (old?.entityDescriptions ?? [])).map(\.name)

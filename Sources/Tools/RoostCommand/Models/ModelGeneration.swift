@@ -13,14 +13,14 @@ extension Subcommand {
     }
 
     /// Runs `roost model generate`.
-    static func generate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    static func generate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
         guard let output = arguments.value("output"), !output.isEmpty else {
             throw UsageError("'roost model generate' needs the directory of the generated files: --output=DIR")
         }
         let access = try accessLevel(arguments)
         let (model, warnings) = try StoreArguments.model(
-            path, version: arguments.value("model-version"), arguments)
+            path, version: arguments.value("model-version"), arguments: arguments)
         if !arguments.has("quiet") { for warning in warnings { console.printError("warning: \(warning)") } }
         let source = path.split(separator: "/").last.map(String.init) ?? path
         let files = try ModelCode(model, source: source, access: access)

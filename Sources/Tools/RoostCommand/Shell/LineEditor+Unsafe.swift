@@ -35,7 +35,7 @@
         ///   - console: Where lists of candidates go.
         ///   - complete: Finds candidates.
         init?(
-            _ history: ShellHistory, _ console: Console, complete: @escaping (String) -> ShellCompleter.Answer
+            _ history: ShellHistory, console: Console, complete: @escaping (String) -> ShellCompleter.Answer
         ) {
             // Characters of more than one byte need it; where it is missing, they show as bytes.
             if setlocale(LC_CTYPE, "C.UTF-8") == nil { _ = setlocale(LC_CTYPE, "") }

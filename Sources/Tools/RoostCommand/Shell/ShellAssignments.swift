@@ -33,8 +33,8 @@ struct ShellAssignments {
     ) throws {
         guard !fragment.isEmpty else { return }
         let parts: [ListOption.Part]
-        do { parts = try ListOption(fragment.text, "set").parts } catch let error as UsageError {
-            throw ShellSession.located(error.message, fragment)
+        do { parts = try ListOption(fragment.text, option: "set").parts } catch let error as UsageError {
+            throw ShellSession.located(error.message, clause: fragment)
         }
         var names: Set<String> = []
         for part in parts {
@@ -43,18 +43,18 @@ struct ShellAssignments {
                 guard names.insert(name).inserted else {
                     throw ShellSyntaxError("'\(name)' is set twice", at: assignment.column)
                 }
-                try add(name, found, of: entity, assignment)
+                try add(name, reference: found, of: entity, assignment: assignment)
                 continue
             }
             var request = BatchUpdateRequest(entity.name, set: [:])
             do throws(StoreError) { try request.set(part.text, model: model) } catch {
-                throw ShellSession.located(RoostTool.line(error.message), assignment)
+                throw ShellSession.located(RoostTool.line(error.message), clause: assignment)
             }
             for (name, expression) in request.values {
                 guard names.insert(name).inserted else {
                     throw ShellSyntaxError("'\(name)' is set twice", at: assignment.column)
                 }
-                try Self.check(name, of: entity, in: model, assignment)
+                try Self.check(name, of: entity, in: model, assignment: assignment)
                 targets.append(Target(name: name, expression: expression))
             }
         }
@@ -67,7 +67,7 @@ struct ShellAssignments {
     }
 
     private mutating func add(
-        _ name: String, _ reference: Reference, of entity: ManagedObjectModel.Entity, _ assignment: ShellFragment
+        _ name: String, reference: Reference, of entity: ManagedObjectModel.Entity, assignment: ShellFragment
     ) throws {
         if let relationship = entity.relationship(name), relationship.isToMany {
             switch reference {
@@ -87,7 +87,7 @@ struct ShellAssignments {
 
     /// Refuses what cannot be set.
     private static func check(
-        _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel, _ assignment: ShellFragment
+        _ name: String, of entity: ManagedObjectModel.Entity, in model: ManagedObjectModel, assignment: ShellFragment
     ) throws(ShellSyntaxError) {
         if let relationship = entity.relationship(name), relationship.isToMany {
             throw ShellSyntaxError(

@@ -13,7 +13,7 @@ struct ShellScript {
     ///   - session: The session in which it runs.
     ///   - input: Its lines.
     ///   - name: The name of its file for messages; nil for standard input.
-    init(_ session: ShellSession, _ input: any ShellInput, name: String?) {
+    init(_ session: ShellSession, input: any ShellInput, name: String?) {
         (self.session, self.input, self.name) = (session, input, name)
     }
 
@@ -24,13 +24,13 @@ struct ShellScript {
         var buffer = ShellStatementBuffer()
         while !session.isEnded {
             let line: ShellInputLine
-            do { line = try input.next("") } catch { throw ShellFailure(error, in: name, buffer.firstLine) }
+            do { line = try input.next("") } catch { throw ShellFailure(error, in: name, line: buffer.firstLine) }
             switch line {
             case .interrupted: throw StoreError(.cancelled, "Interrupted.")
             case .end:
                 guard !buffer.isOpen else {
                     throw ShellFailure(
-                        ShellSyntaxError("a bracket or a quote is not closed"), in: name, buffer.firstLine)
+                        ShellSyntaxError("a bracket or a quote is not closed"), in: name, line: buffer.firstLine)
                 }
                 return
             case .line(let line):
@@ -38,7 +38,7 @@ struct ShellScript {
                     guard let text = try buffer.append(line) else { continue }
                     try run(text)
                 } catch {
-                    throw ShellFailure(error, in: name, buffer.firstLine)
+                    throw ShellFailure(error, in: name, line: buffer.firstLine)
                 }
             }
         }
@@ -69,7 +69,7 @@ struct ShellFailure: Error {
     ///   - error: The error.
     ///   - file: The file of the script; nil for standard input.
     ///   - line: The line with which the statement began.
-    init(_ error: any Error, in file: String?, _ line: Int) {
+    init(_ error: any Error, in file: String?, line: Int) {
         let place = file.map { "\($0):\(line)" } ?? "line \(line)"
         switch error {
         case let error as ShellFailure:

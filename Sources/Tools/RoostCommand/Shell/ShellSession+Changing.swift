@@ -43,7 +43,7 @@ extension ShellSession {
     // MARK: Insert
 
     /// Inserts an object.
-    func insert(_ name: ShellFragment, _ assignments: ShellFragment, _ text: String) throws -> ObjectID {
+    func insert(_ name: ShellFragment, assignments: ShellFragment, text: String) throws -> ObjectID {
         let entity = try entity(name)
         var inserted: ManagedObject?
         try step(text) {
@@ -51,11 +51,11 @@ extension ShellSession {
             let object = try UsageError.requesting { try context.insert(entity.name) }
             var change = Change(id: object.objectID)
             let snapshot = try context.snapshotWithChanges()
-            let evaluators = try evaluators(read, entity, snapshot)
+            let evaluators = try evaluators(read, entity: entity, snapshot: snapshot)
             var batch = RecordBatch(model: model)
             _ = try snapshot.record(with: object.objectID, into: &batch)
-            try batch.forEachRecord { change = try self.change(of: $0, evaluators) }
-            try apply(change, read.members, to: object)
+            try batch.forEachRecord { change = try self.change(of: $0, evaluators: evaluators) }
+            try apply(change, members: read.members, to: object)
             inserted = object
         }
         guard let inserted else { throw StoreError(.internalInconsistency, "No object was inserted.") }
@@ -69,36 +69,36 @@ extension ShellSession {
 
     /// The entity that a statement names.
     private func entity(_ fragment: ShellFragment) throws -> ManagedObjectModel.Entity {
-        do { return try StoreFetch.entity(fragment.text, model) } catch let error as UsageError {
+        do { return try StoreFetch.entity(fragment.text, model: model) } catch let error as UsageError {
             throw ShellSyntaxError(error.message, at: fragment.column)
         }
     }
 
     // MARK: Update
 
-    func update(_ request: ShellStatement.Request, _ text: String) throws {
+    func update(_ request: ShellStatement.Request, text: String) throws {
         guard let set = request.clauses[.set] else { return }
         var count = 0
         try step(text) {
             let (objects, ids) = try self.ids(request)
-            try refuseAttribute(objects, request)
+            try refuseAttribute(objects, request: request)
             let read = try assignments(set, of: objects.entity, variablesFirst: false)
             let snapshot = try context.snapshotWithChanges()
             // Expressions see each object as it was before the statement.
-            let changes = try changes(of: ids, read, objects.entity, snapshot)
+            let changes = try changes(of: ids, assignments: read, entity: objects.entity, snapshot: snapshot)
             count = changes.count
             for start in stride(from: 0, to: changes.count, by: Self.changePartCount) {
                 try FetchCancellation.check()
                 let part = changes[start..<min(changes.count, start + Self.changePartCount)]
                 let found = part.map { context.object(with: $0.id) }
                 try context.load(found)
-                for (change, object) in zip(part, found) { try apply(change, read.members, to: object) }
+                for (change, object) in zip(part, found) { try apply(change, members: read.members, to: object) }
             }
         }
         try tell("updated \(Self.objects(count))")
     }
 
-    private func refuseAttribute(_ objects: Objects, _ request: ShellStatement.Request) throws {
+    private func refuseAttribute(_ objects: Objects, request: ShellStatement.Request) throws {
         guard let attribute = objects.attribute else { return }
         throw ShellSyntaxError("'\(attribute)' is a value; name objects", at: request.source.column)
     }
@@ -128,8 +128,8 @@ extension ShellSession {
             let isProperty = entity.layout.field(source.name) != nil || entity.relationship(source.name) != nil
             guard isKnown && (isMarked || variablesFirst || !isProperty) || source.key != nil else { return nil }
             do {
-                let objects = try resolve(source, base)
-                if let value = try self.value(of: objects, base) { return .value(value) }
+                let objects = try resolve(source, snapshot: base)
+                if let value = try self.value(of: objects, snapshot: base) { return .value(value) }
                 guard let ids = objects.ids, objects.attribute == nil else {
                     throw ShellSyntaxError("this is many values; name one object, as in a[0]", at: 0)
                 }
@@ -141,7 +141,7 @@ extension ShellSession {
     }
 
     private func evaluators(
-        _ assignments: ShellAssignments, _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
+        _ assignments: ShellAssignments, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
     ) throws -> [(name: String, evaluator: ExpressionEvaluator)] {
         try assignments.targets.map { target in
             let compiled = try UsageError.reading {
@@ -155,24 +155,24 @@ extension ShellSession {
     }
 
     private func changes(
-        of ids: [ObjectID], _ assignments: ShellAssignments, _ entity: ManagedObjectModel.Entity,
-        _ snapshot: any StoreSnapshot
+        of ids: [ObjectID], assignments: ShellAssignments, entity: ManagedObjectModel.Entity,
+        snapshot: any StoreSnapshot
     ) throws -> [Change] {
-        let evaluators = try evaluators(assignments, entity, snapshot)
+        let evaluators = try evaluators(assignments, entity: entity, snapshot: snapshot)
         var changes: [Change] = []
         changes.reserveCapacity(ids.count)
         let cursor = try snapshot.records(with: ids)
         var batch = RecordBatch(model: model)
         while try cursor.next(into: &batch) {
             try FetchCancellation.check()
-            try batch.forEachRecord { changes.append(try change(of: $0, evaluators)) }
+            try batch.forEachRecord { changes.append(try change(of: $0, evaluators: evaluators)) }
         }
         return changes
     }
 
     /// The values that assignments give to the properties of an object.
     private func change(
-        of record: RecordReader, _ evaluators: [(name: String, evaluator: ExpressionEvaluator)]
+        of record: RecordReader, evaluators: [(name: String, evaluator: ExpressionEvaluator)]
     ) throws -> Change {
         var change = Change(id: record.id)
         let properties = BatchProperties(model.entities[record.entityNumber], in: model)
@@ -189,7 +189,7 @@ extension ShellSession {
 
     /// Sets the properties of an object.
     private func apply(
-        _ change: Change, _ members: [ShellAssignments.Members], to object: ManagedObject
+        _ change: Change, members: [ShellAssignments.Members], to object: ManagedObject
     ) throws {
         for (name, value) in change.values {
             if case .objectID(let id) = value, object.entity.relationship(name) != nil {
@@ -220,11 +220,11 @@ extension ShellSession {
 
     // MARK: Delete
 
-    func delete(_ request: ShellStatement.Request, _ text: String) throws {
+    func delete(_ request: ShellStatement.Request, text: String) throws {
         var (count, storedCount, cascaded) = (0, 0, 0)
         try step(text) {
             let (objects, ids) = try self.ids(request)
-            try refuseAttribute(objects, request)
+            try refuseAttribute(objects, request: request)
             let former = deletedCount
             for start in stride(from: 0, to: ids.count, by: Self.changePartCount) {
                 try FetchCancellation.check()

@@ -79,7 +79,9 @@ extension ShellSession {
             }
             return
         }
-        do { try console.print(schema(of: try StoreFetch.entity(name.text, model))) } catch let error as UsageError {
+        do { try console.print(schema(of: try StoreFetch.entity(name.text, model: model))) } catch let error
+            as UsageError
+        {
             throw ShellSyntaxError(error.message, at: name.column)
         }
     }
@@ -129,7 +131,7 @@ extension ShellSession {
         }
         filesBeingRead.append(path)
         defer { filesBeingRead.removeLast() }
-        let script = ShellScript(self, try StreamInput.file(path), name: path)
+        let script = ShellScript(self, input: try StreamInput.file(path), name: path)
         try script.run()
     }
 }

@@ -38,36 +38,36 @@ enum ShellStatement {
         let word = written.lowercased()
         guard Self.words.contains(word), !names.contains(written) else {
             try Self.refuseAssignment(scanned, of: written, from: end)
-            guard names.contains(written) else { throw Self.unknown(written, at: start, names) }
-            self = .fetch(try Self.request(scanned, from: start, ShellClauses.ofFetch))
+            guard names.contains(written) else { throw Self.unknown(written, at: start, names: names) }
+            self = .fetch(try Self.request(scanned, from: start, words: ShellClauses.ofFetch))
             return
         }
-        self = try Self.statement(word, scanned, from: end)
+        self = try Self.statement(word, text: scanned, from: end)
     }
 
     private static func statement(
-        _ word: String, _ text: ShellText, from place: Int
+        _ word: String, text: ShellText, from place: Int
     ) throws(ShellSyntaxError) -> ShellStatement {
         let start = text.skipBlanks(from: place)
         switch word {
-        case "fetch": return .fetch(try request(text, from: start, ShellClauses.ofFetch))
-        case "count": return .count(try request(text, from: start, ShellClauses.ofFetch))
+        case "fetch": return .fetch(try request(text, from: start, words: ShellClauses.ofFetch))
+        case "count": return .count(try request(text, from: start, words: ShellClauses.ofFetch))
         case "explain":
             let end = text.endOfName(from: start)
             let isFetch = text.string(start..<end).lowercased() == "fetch"
             return .explain(
-                try request(text, from: isFetch ? text.skipBlanks(from: end) : start, ShellClauses.ofFetch))
+                try request(text, from: isFetch ? text.skipBlanks(from: end) : start, words: ShellClauses.ofFetch))
         case "let": return try assignment(text, from: start)
         case "insert":
             let parts = try insertion(text, from: start)
             return .insert(entity: parts.entity, assignments: parts.assignments)
         case "update":
-            let request = try request(text, from: start, ShellClauses.ofUpdate)
+            let request = try request(text, from: start, words: ShellClauses.ofUpdate)
             guard request.clauses[.set] != nil else {
                 throw ShellSyntaxError("'set' is missing: update a set plays = plays + 1", at: text.count)
             }
             return .update(request)
-        case "delete": return .delete(try request(text, from: start, ShellClauses.ofObjects))
+        case "delete": return .delete(try request(text, from: start, words: ShellClauses.ofObjects))
         default:
             guard start == text.count else {
                 throw ShellSyntaxError("nothing is expected after '\(word)'", at: start)
@@ -83,10 +83,10 @@ enum ShellStatement {
     }
 
     private static func request(
-        _ text: ShellText, from start: Int, _ words: [ShellClauses.Word]
+        _ text: ShellText, from start: Int, words: [ShellClauses.Word]
     ) throws(ShellSyntaxError) -> Request {
         let source = try ShellSource(text, from: start)
-        return Request(source: source, clauses: try ShellClauses(text, from: source.end, words))
+        return Request(source: source, clauses: try ShellClauses(text, from: source.end, words: words))
     }
 
     /// Reads `NAME = fetch …`, `NAME = insert …` or `NAME = a.tracks …`.
@@ -104,8 +104,8 @@ enum ShellStatement {
         case "insert":
             let parts = try insertion(text, from: rest)
             return .assignInsert(variable: name, entity: parts.entity, assignments: parts.assignments)
-        case "fetch": return .assignFetch(variable: name, try request(text, from: rest, ShellClauses.ofObjects))
-        default: return .assignFetch(variable: name, try request(text, from: value, ShellClauses.ofObjects))
+        case "fetch": return .assignFetch(variable: name, try request(text, from: rest, words: ShellClauses.ofObjects))
+        default: return .assignFetch(variable: name, try request(text, from: value, words: ShellClauses.ofObjects))
         }
     }
 
@@ -127,7 +127,7 @@ enum ShellStatement {
         throw ShellSyntaxError("a variable gets objects by 'let': let \(name) = fetch …", at: next)
     }
 
-    private static func unknown(_ word: String, at place: Int, _ names: [String]) -> ShellSyntaxError {
+    private static func unknown(_ word: String, at place: Int, names: [String]) -> ShellSyntaxError {
         guard !word.isEmpty else { return ShellSyntaxError("a statement is expected; '.help' lists them", at: place) }
         let hint =
             nearestName(to: word, among: words + names).map { "did you mean '\($0)'?" }

@@ -12,7 +12,7 @@ struct ShellFragment {
     /// - Parameters:
     ///   - characters: The characters of the statement.
     ///   - range: The range of the fragment.
-    init(_ characters: [Character], _ range: Range<Int>) {
+    init(_ characters: [Character], range: Range<Int>) {
         var (first, last) = (range.lowerBound, range.upperBound)
         while first < last, characters[first].isWhitespace { first += 1 }
         while last > first, characters[last - 1].isWhitespace { last -= 1 }
@@ -69,7 +69,7 @@ struct ShellText {
 
     func string(_ range: Range<Int>) -> String { String(characters[range]) }
 
-    func fragment(_ range: Range<Int>) -> ShellFragment { ShellFragment(characters, range) }
+    func fragment(_ range: Range<Int>) -> ShellFragment { ShellFragment(characters, range: range) }
 
     static func isNameStart(_ character: Character) -> Bool { character == "_" || character.isLetter }
     static func isNamePart(_ character: Character) -> Bool { isNameStart(character) || character.isNumber }

@@ -24,7 +24,7 @@ extension StreamInput {
                 }
             }
             let result = chunk.withUnsafeMutableBytes { buffer in
-                Result { () throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
+                Result { () throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
             }
             let count = try result.get()
             bytes.append(contentsOf: chunk[..<count])
@@ -37,7 +37,7 @@ extension StreamInput {
     /// - Throws: `notFound` and the like if it cannot be read.
     static func file(_ path: String) throws(StoreError) -> StreamInput {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw cannotRead(path, errno) }
+        guard descriptor >= 0 else { throw cannotRead(path, code: errno) }
         let file = OpenFile(descriptor)
         return StreamInput("'\(path)'") { (bytes) throws(StoreError) in
             var chunk = [UInt8](repeating: 0, count: chunkByteCount)
@@ -49,12 +49,12 @@ extension StreamInput {
                     bytes.append(contentsOf: chunk[..<count])
                     return count > 0
                 }
-                if errno != EINTR { throw cannotRead(path, errno) }
+                if errno != EINTR { throw cannotRead(path, code: errno) }
             }
         }
     }
 
-    private static func cannotRead(_ path: String, _ code: Int32) -> StoreError {
+    private static func cannotRead(_ path: String, code: Int32) -> StoreError {
         StoreError(
             code == ENOENT ? .notFound : .ioFailure, "'\(path)' cannot be read: \(SystemError(code: code)).",
             underlying: SystemError(code: code))

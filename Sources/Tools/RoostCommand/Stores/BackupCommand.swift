@@ -30,24 +30,24 @@ extension Subcommand {
         ],
         run: runBackup)
 
-    @Sendable private static func runBackup(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let source = try StoreArguments.store(arguments.positions[0], arguments)
-        let destination = try destination(arguments.positions[1], type: source.location.type, arguments)
-        try StoreArguments.requireDifferent(source.location, destination.location)
+    @Sendable private static func runBackup(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+        let source = try StoreArguments.store(arguments.positions[0], arguments: arguments)
+        let destination = try destination(arguments.positions[1], type: source.location.type, arguments: arguments)
+        try StoreArguments.requireDifferent(source.location, destination: destination.location)
         guard source.location.type == destination.location.type else {
             throw UsageError(
                 "a backup of '\(source.location)' is of type '\(source.location.type)' too, not '\(destination.location.type)'; convert it for another type"
             )
         }
         let maintenance = StoreMaintenance(registry: .standard)
-        let report = try maintain(source, arguments, console) { options in
+        let report = try maintain(source, arguments: arguments, console: console) { options in
             var options = options
             options.destinationTypeOptions = destination.options.typeOptions
             return try maintenance.backUp(.location(source.location), to: destination.location, options: options)
         }
         try console.printReport(
-            report, report.description.replacingFirstLine("Backed up \(report.source) to \(report.destination)."),
-            warnings: report.warnings, arguments)
+            report, text: report.description.replacingFirstLine("Backed up \(report.source) to \(report.destination)."),
+            warnings: report.warnings, arguments: arguments)
         return .success
     }
 
@@ -55,16 +55,16 @@ extension Subcommand {
     ///
     /// What else speaks against it is said when the backup is made.
     private static func destination(
-        _ text: String, type: String, _ arguments: ParsedArguments
+        _ text: String, type: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription {
-        try StoreArguments.typedStore(text, arguments)
+        try StoreArguments.typedStore(text, arguments: arguments)
             ?? PersistentStoreDescription(StoreLocation(type: type, path: text))
     }
 
     /// Runs what reads or rewrites a whole store, with progress, so that a signal ends it without a
     /// trace.
     static func maintain<Report>(
-        _ store: PersistentStoreDescription, _ arguments: ParsedArguments, _ console: Console,
+        _ store: PersistentStoreDescription, arguments: ParsedArguments, console: Console,
         _ body: (ConversionOptions) throws -> Report
     ) throws -> Report {
         let progress = ProgressLine(console)

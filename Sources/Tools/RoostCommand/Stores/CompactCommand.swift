@@ -22,11 +22,13 @@ extension Subcommand {
         options: [.json, .quiet, .verbose] + StoreArguments.openingOptions,
         examples: ["roost compact music.sqlite", "roost compact lmdb:music.lmdb --json"], run: runCompact)
 
-    @Sendable private static func runCompact(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let store = try StoreArguments.store(arguments.positions[0], arguments)
+    @Sendable private static func runCompact(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+        let store = try StoreArguments.store(arguments.positions[0], arguments: arguments)
         let maintenance = StoreMaintenance(registry: .standard)
-        let report = try maintain(store, arguments, console) { try maintenance.compact(store.location, options: $0) }
-        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        let report = try maintain(store, arguments: arguments, console: console) {
+            try maintenance.compact(store.location, options: $0)
+        }
+        try console.printReport(report, text: report.description, warnings: report.warnings, arguments: arguments)
         return .success
     }
 }

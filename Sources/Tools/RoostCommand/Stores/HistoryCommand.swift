@@ -24,12 +24,13 @@ extension Subcommand {
         options: [
             .json,
             CommandOption(
-                "since", "s", value: "TOKEN",
+                "since", letter: "s", value: "TOKEN",
                 help: "Start after this token, or at this time: 2026-11-26, 2026-11-26T18:00:00Z."),
-            CommandOption("author", "a", value: "NAME", help: "Print only transactions of this author."),
+            CommandOption("author", letter: "a", value: "NAME", help: "Print only transactions of this author."),
             CommandOption(
-                "entity", "e", value: "NAME", help: "Print only changes of this entity and its subentities."),
-            CommandOption("follow", "f", help: "Continue with what is committed from now on, until interrupted."),
+                "entity", letter: "e", value: "NAME", help: "Print only changes of this entity and its subentities."),
+            CommandOption(
+                "follow", letter: "f", help: "Continue with what is committed from now on, until interrupted."),
             CommandOption("last-token", help: "Print the token of the last transaction, and nothing else."),
         ] + StoreArguments.openingOptions,
         examples: [
@@ -37,7 +38,7 @@ extension Subcommand {
             "roost history music.sqlite --follow",
         ], run: runHistory)
 
-    @Sendable private static func runHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runHistory(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         var request = HistoryRequest()
         request.author = arguments.value("author")
         request.entity = arguments.value("entity").map { EntityName($0) }
@@ -46,7 +47,7 @@ extension Subcommand {
             if request.token == nil { request.startDate = try date(since) }
         }
         let isJSON = arguments.has("json")
-        return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
+        return try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { store in
             guard !arguments.has("last-token") else {
                 let snapshot = try store.snapshot()
                 defer { snapshot.close() }
@@ -54,7 +55,7 @@ extension Subcommand {
                 return .success
             }
             guard arguments.has("follow") else {
-                _ = try print(request, of: store, isJSON, console)
+                _ = try print(request, of: store, isJSON: isJSON, console: console)
                 return .success
             }
             let news = DispatchSemaphore(value: 0)
@@ -63,7 +64,7 @@ extension Subcommand {
                 to: try Store(store, registry: .standard), listener: { _ in news.signal() }, end: { news.signal() })
             defer { withExtendedLifetime(subscription) {} }
             while true {
-                request.token = try print(request, of: store, isJSON, console)
+                request.token = try print(request, of: store, isJSON: isJSON, console: console)
                 request.startDate = nil
                 // A signal ends the wait soon.
                 while news.wait(timeout: .now() + .milliseconds(200)) == .timedOut {
@@ -77,7 +78,7 @@ extension Subcommand {
     ///
     /// - Returns: The token of the last transaction of the store, selected or not.
     private static func print(
-        _ request: HistoryRequest, of store: any PersistentStore, _ isJSON: Bool, _ console: Console
+        _ request: HistoryRequest, of store: any PersistentStore, isJSON: Bool, console: Console
     ) throws -> HistoryToken {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }

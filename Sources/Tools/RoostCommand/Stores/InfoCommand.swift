@@ -18,8 +18,8 @@ extension Subcommand {
         options: [.json, .verbose] + StoreArguments.openingOptions,
         examples: ["roost info music.sqlite", "roost info lmdb:music.lmdb --json"], run: runInfo)
 
-    @Sendable private static func runInfo(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        let info = try StoreArguments.withStore(arguments.positions[0], arguments) { try StoreInfo($0) }
+    @Sendable private static func runInfo(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+        let info = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { try StoreInfo($0) }
         if arguments.has("json") {
             try console.printJSON(info)
         } else {

@@ -35,7 +35,7 @@ internal import RoostForeignSQLite
         var values: Int { integers + reals + texts + blobs }
 
         /// Counts a value.
-        mutating func add(_ statement: ForeignStatement, _ column: Int32) throws(StoreError) {
+        mutating func add(_ statement: ForeignStatement, column: Int32) throws(StoreError) {
             switch statement.storageClass(column) {
             case .null: nulls += 1
             case .integer:
@@ -116,11 +116,11 @@ internal import RoostForeignSQLite
                 if table.rowIDName != nil {
                     row = rowID.statement.integer(rowID.column)
                     if row < 1 { hasPositiveRowIDs = false }
-                    if let previous, row <= previous { throw Self.outOfOrder(table.name, database.path) }
+                    if let previous, row <= previous { throw Self.outOfOrder(table.name, path: database.path) }
                     previous = row
                 }
                 for column in 0..<columnCount {
-                    try columns[column].add(places[column].statement, places[column].column)
+                    try columns[column].add(places[column].statement, column: places[column].column)
                 }
                 for key in danglingRows.indices {
                     let place = places[columnCount + key]
@@ -131,7 +131,7 @@ internal import RoostForeignSQLite
             }
         }
 
-        private static func outOfOrder(_ table: String, _ path: String) -> StoreError {
+        private static func outOfOrder(_ table: String, path: String) -> StoreError {
             StoreError(
                 .corrupted,
                 "Table '\(table)' of '\(path)' is damaged: its rowids do not ascend. Restore it from a backup.")

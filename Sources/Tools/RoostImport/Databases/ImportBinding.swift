@@ -57,7 +57,7 @@ internal import RoostForeignSQLite
             for entity in model.entities { bindTable(of: entity) }
             for entity in model.entities {
                 guard let table = tables[entity.number] else { continue }
-                sources.append(source(entity, table, lookup))
+                sources.append(source(entity, number: table, lookup: lookup))
             }
             for relationship in model.linkRelationships { bindLinks(relationship) }
             guard problems.isEmpty else {
@@ -90,19 +90,19 @@ internal import RoostForeignSQLite
         }
 
         private mutating func source(
-            _ entity: ManagedObjectModel.Entity, _ number: Int, _ lookup: KeyLookup
+            _ entity: ManagedObjectModel.Entity, number: Int, lookup: KeyLookup
         ) -> Source {
             let table = schema.tables[number]
             var source = Source(entity: entity, table: number)
             var found: [String: (expression: String, column: Int, key: Int?, isMandatory: Bool)] = [:]
             for attribute in entity.attributes where attribute.isStored {
-                guard let column = column(of: attribute, entity, table) else { continue }
+                guard let column = column(of: attribute, entity: entity, table: table) else { continue }
                 found[attribute.name] = (
                     "t." + ForeignDatabase.quoted(table.columns[column].name), column, nil, !attribute.isOptional
                 )
             }
             for relationship in entity.relationships {
-                guard let number = foreignKey(of: relationship, entity, number) else { continue }
+                guard let number = foreignKey(of: relationship, entity: entity, number: number) else { continue }
                 let key = table.foreignKeys[number]
                 found[relationship.name.name] = (
                     lookup.key(key, of: table), key.columns.first ?? 0, number, !relationship.declaration.isOptional
@@ -120,7 +120,7 @@ internal import RoostForeignSQLite
         }
 
         private mutating func column(
-            of attribute: AttributeDescription, _ entity: ManagedObjectModel.Entity, _ table: ForeignTable
+            of attribute: AttributeDescription, entity: ManagedObjectModel.Entity, table: ForeignTable
         ) -> Int? {
             let place = "Attribute '\(entity.name).\(attribute.name)'"
             switch attribute.type {
@@ -147,7 +147,7 @@ internal import RoostForeignSQLite
         /// Finds the foreign key of a to-one relationship; nil for a to-many one, and after a
         /// problem.
         private mutating func foreignKey(
-            of relationship: ManagedObjectModel.Relationship, _ entity: ManagedObjectModel.Entity, _ number: Int
+            of relationship: ManagedObjectModel.Relationship, entity: ManagedObjectModel.Entity, number: Int
         ) -> Int? {
             let place = "Relationship '\(relationship.name)'"
             if relationship.isOrdered { problems.append("\(place): an import cannot fill an ordered relationship.") }
@@ -186,14 +186,14 @@ internal import RoostForeignSQLite
             let table = schema.tables[number]
             let toDestination = relationship.declaration.userInfo[ImportSource.columnKey]
             let toSource = inverse?.declaration.userInfo[ImportSource.columnKey]
-            func fits(_ key: ForeignTable.ForeignKey, _ entity: Int, _ column: String?) -> Bool {
+            func fits(_ key: ForeignTable.ForeignKey, entity: Int, column: String?) -> Bool {
                 tables[entity] == key.parent
                     && column.map { SchemaName($0) == SchemaName(table.source(of: key)) } ?? true
             }
             let keys = table.foreignKeys
             let pair = keys.indices.lazy.flatMap { source in keys.indices.lazy.map { (source, $0) } }.first {
-                $0 != $1 && fits(keys[$0], relationship.source, toSource)
-                    && fits(keys[$1], relationship.destination, toDestination)
+                $0 != $1 && fits(keys[$0], entity: relationship.source, column: toSource)
+                    && fits(keys[$1], entity: relationship.destination, column: toDestination)
             }
             guard let pair, !relationship.isReflexive else {
                 problems.append(

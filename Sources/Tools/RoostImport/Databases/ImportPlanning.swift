@@ -44,7 +44,7 @@ internal import RoostCore
                 let key = table.foreignKeys[number]
                 let destination = reading.field.destination.map { binding.model.entities[$0].name.text } ?? ""
                 for column in key.columns {
-                    note(reading.field.name, "to \(destination)", column: column, of: source.table)
+                    note(reading.field.name, type: "to \(destination)", column: column, of: source.table)
                 }
                 addDangling(number, of: source.table, name: reading.field.name)
                 guard let first = key.columns.first,
@@ -60,7 +60,7 @@ internal import RoostCore
         private mutating func describe(_ reading: ImportBinding.Reading, of source: ImportBinding.Source) {
             guard let type = source.entity.attribute(reading.field.name)?.type else { return }
             let (column, table) = (reading.column, source.table)
-            note(reading.field.name, type.name, column: column, of: table)
+            note(reading.field.name, type: type.name, column: column, of: table)
             let values = facts[table].columns[column]
             let inference = AttributeInference(values)
             if inference.type == type {
@@ -78,12 +78,12 @@ internal import RoostCore
             let destination = binding.model.entities[relationship.destination].name.text
             let inverse = relationship.inverse.map { binding.model.relationships[$0] }
             for column in links.destination.columns {
-                note("\(relationship.name)", "to many \(destination)", column: column, of: links.table)
+                note("\(relationship.name)", type: "to many \(destination)", column: column, of: links.table)
             }
             for column in links.source.columns {
                 let source = binding.model.entities[relationship.source].name.text
                 note(
-                    "\(inverse?.name ?? relationship.name)", "to many \(source)", column: column, of: links.table)
+                    "\(inverse?.name ?? relationship.name)", type: "to many \(source)", column: column, of: links.table)
             }
             for (number, key) in table.foreignKeys.enumerated()
             where key.columns == links.source.columns || key.columns == links.destination.columns {
@@ -97,7 +97,7 @@ internal import RoostCore
             }
         }
 
-        private mutating func note(_ name: String, _ type: String, column: Int, of table: Int) {
+        private mutating func note(_ name: String, type: String, column: Int, of table: Int) {
             guard let known = properties[table]?[column] else {
                 properties[table, default: [:]][column] = (name, type)
                 return

@@ -41,7 +41,7 @@ internal import RoostForeignSQLite
         func key(_ key: ForeignTable.ForeignKey, of table: ForeignTable) -> String {
             let parent = schema.tables[key.parent]
             let source = "main.\(ForeignDatabase.quoted(parent.name)) AS p"
-            let condition = Self.condition(key, of: table, parent)
+            let condition = Self.condition(key, of: table, parent: parent)
             guard isNumbered[key.parent] else {
                 return "(SELECT p.\(parent.rowIDName ?? "rowid") FROM \(source) WHERE \(condition))"
             }
@@ -58,13 +58,13 @@ internal import RoostForeignSQLite
             let parent = schema.tables[key.parent]
             let values = key.columns.map { "t.\(ForeignDatabase.quoted(table.columns[$0].name)) IS NOT NULL" }
             return
-                "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(ForeignDatabase.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent))))"
+                "((\(values.joined(separator: " OR "))) AND NOT EXISTS (SELECT 1 FROM main.\(ForeignDatabase.quoted(parent.name)) AS p WHERE \(condition(key, of: table, parent: parent))))"
         }
 
         /// Compares as SQLite's foreign keys do: with the collation and affinity of the parent's
         /// columns.
         private static func condition(
-            _ key: ForeignTable.ForeignKey, of table: ForeignTable, _ parent: ForeignTable
+            _ key: ForeignTable.ForeignKey, of table: ForeignTable, parent: ForeignTable
         ) -> String {
             zip(key.columns, key.parentColumns).map { column, parentColumn in
                 "p.\(ForeignDatabase.quoted(parent.columns[parentColumn].name)) = +t.\(ForeignDatabase.quoted(table.columns[column].name))"

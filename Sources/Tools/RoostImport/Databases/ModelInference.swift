@@ -102,7 +102,7 @@ internal import RoostCore
                     name, to: destination, inverse: inverse, isOptional: !isMandatory)
                 toOne.userInfo[ImportSource.key] = child.source(of: key)
                 var toMany = RelationshipDescription.toMany(
-                    inverse, to: source, inverse: name, deleteRule: deleteRule(key, number, of: table))
+                    inverse, to: source, inverse: name, deleteRule: deleteRule(key, number: number, of: table))
                 toMany.userInfo[ImportSource.key] = child.name
                 entities[table]?.relationships.append(toOne)
                 entities[key.parent]?.relationships.append(toMany)
@@ -111,7 +111,7 @@ internal import RoostCore
         }
 
         private mutating func deleteRule(
-            _ key: ForeignTable.ForeignKey, _ number: Int, of table: Int
+            _ key: ForeignTable.ForeignKey, number: Int, of table: Int
         ) -> DeleteRule {
             switch key.onDelete {
             case "CASCADE": return .cascade
@@ -133,15 +133,17 @@ internal import RoostCore
                 return
             }
             let isSelf = join.first.parent == join.second.parent
-            func name(_ key: ForeignTable.ForeignKey, _ entity: String) -> String {
+            func name(_ key: ForeignTable.ForeignKey, entity: String) -> String {
                 let stem = isSelf ? RelationshipNames.stem(of: key, in: table) : nil
                 return RelationshipNames.lowercased(stem ?? entity)
             }
             let suffix = "By\(RelationshipNames.capitalized(table.name))"
             let toSecond = names[join.first.parent].name(
-                for: name(join.second, second), orElse: "related", instead: name(join.second, second) + suffix)
+                for: name(join.second, entity: second), orElse: "related",
+                instead: name(join.second, entity: second) + suffix)
             let toFirst = names[join.second.parent].name(
-                for: name(join.first, first), orElse: "related", instead: name(join.first, first) + suffix)
+                for: name(join.first, entity: first), orElse: "related",
+                instead: name(join.first, entity: first) + suffix)
             for (owner, relationship, destination, inverse, key) in [
                 (join.first.parent, toSecond, second, toFirst, join.second),
                 (join.second.parent, toFirst, first, toSecond, join.first),

@@ -34,7 +34,7 @@ internal import RoostForeignSQLite
             let key = isNumbered ? rows : reader.rowID.statement.integer(reader.rowID.column)
             batch.beginRecord(source.entity.layout, key: key, version: 1)
             do throws(StoreError) {
-                for reading in readings { try set(reading, &batch) }
+                for reading in readings { try set(reading, batch: &batch) }
             } catch {
                 batch.abandonRecord()
                 throw error
@@ -43,12 +43,12 @@ internal import RoostForeignSQLite
             return true
         }
 
-        private func set(_ reading: ImportBinding.Reading, _ batch: inout RecordBatch) throws(StoreError) {
+        private func set(_ reading: ImportBinding.Reading, batch: inout RecordBatch) throws(StoreError) {
             let place = places[reading.expression]
             let (statement, column, field) = (place.statement, place.column, reading.field)
             let storage = statement.storageClass(column)
             if storage == .null {
-                guard !reading.isMandatory else { throw failure(reading, "has no value and must have one") }
+                guard !reading.isMandatory else { throw failure(reading, problem: "has no value and must have one") }
                 return
             }
             do throws(StoreError) {
@@ -58,7 +58,7 @@ internal import RoostForeignSQLite
                     try batch.setReference(entity: destination, key: statement.integer(column), for: field)
                 case (.string, .text), (.uri, .text):
                     try statement.withBytes(column) { (bytes) throws(StoreError) in
-                        guard bytes.isValidUTF8 else { throw failure(reading, "is not valid UTF-8") }
+                        guard bytes.isValidUTF8 else { throw failure(reading, problem: "is not valid UTF-8") }
                         try batch.setBytes(bytes, for: field)
                     }
                 case (.data, .blob), (.data, .text):
@@ -66,40 +66,42 @@ internal import RoostForeignSQLite
                         try batch.setBytes(bytes, for: field)
                     }
                 case (.string, .integer), (.data, .integer):
-                    try Self.setText("\(statement.integer(column))", field, &batch)
+                    try Self.setText("\(statement.integer(column))", field: field, batch: &batch)
                 case (.string, .real), (.data, .real):
-                    try Self.setText("\(statement.double(column))", field, &batch)
+                    try Self.setText("\(statement.double(column))", field: field, batch: &batch)
                 case (.integer64, .integer): batch.setInteger64(statement.integer(column), for: field)
                 case (.double, .real): try batch.setDouble(statement.double(column), for: field)
-                case (.decimal, _): batch.setDecimal(try decimal(reading, statement, column), for: field)
+                case (.decimal, _):
+                    batch.setDecimal(try decimal(reading, statement: statement, column: column), for: field)
                 case (.date, .text):
                     let date = try statement.withBytes(column) { (bytes) throws(StoreError) in DateForm.read(bytes) }
-                    guard let date else { throw failure(reading, "is not a date such as 2024-05-01 12:30:00") }
+                    guard let date else { throw failure(reading, problem: "is not a date such as 2024-05-01 12:30:00") }
                     try batch.setDouble(date.seconds, for: field)
-                case (.uuid, .text), (.uuid, .blob): try setUUID(reading, statement, column, &batch)
-                default: try setConverted(reading, statement, column, &batch)
+                case (.uuid, .text), (.uuid, .blob):
+                    try setUUID(reading, statement: statement, column: column, batch: &batch)
+                default: try setConverted(reading, statement: statement, column: column, batch: &batch)
                 }
             } catch  where error.code == .invalidValue && !error.message.hasPrefix("Table '") {
-                throw failure(reading, "does not fit type \(field.kind)")
+                throw failure(reading, problem: "does not fit type \(field.kind)")
             } catch  where error.code == .limitExceeded {
                 throw error.located(in: "Table '\(table.name)', row \(row)")
             }
         }
 
         private static func setText(
-            _ text: String, _ field: RecordLayout.Field, _ batch: inout RecordBatch
+            _ text: String, field: RecordLayout.Field, batch: inout RecordBatch
         ) throws(StoreError) {
             let bytes = Array(text.utf8)
             try bytes.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in try batch.setBytes(bytes, for: field) }
         }
 
         private func setUUID(
-            _ reading: ImportBinding.Reading, _ statement: ForeignStatement, _ column: Int32,
-            _ batch: inout RecordBatch
+            _ reading: ImportBinding.Reading, statement: ForeignStatement, column: Int32,
+            batch: inout RecordBatch
         ) throws(StoreError) {
             try statement.withBytes(column) { (bytes) throws(StoreError) in
                 if bytes.count == 16 { return try batch.setUUID(bytes, for: reading.field) }
-                guard let uuid = UUIDText.bytes(bytes) else { throw failure(reading, "is not a UUID") }
+                guard let uuid = UUIDText.bytes(bytes) else { throw failure(reading, problem: "is not a UUID") }
                 try uuid.span.bytes.withUnsafeBytes { (bytes) throws(StoreError) in
                     try batch.setUUID(bytes, for: reading.field)
                 }
@@ -107,7 +109,7 @@ internal import RoostForeignSQLite
         }
 
         private func decimal(
-            _ reading: ImportBinding.Reading, _ statement: ForeignStatement, _ column: Int32
+            _ reading: ImportBinding.Reading, statement: ForeignStatement, column: Int32
         ) throws(StoreError) -> DecimalNumber {
             let number: DecimalNumber? =
                 switch statement.storageClass(column) {
@@ -117,35 +119,38 @@ internal import RoostForeignSQLite
                     try statement.withBytes(column) { (bytes) throws(StoreError) in DecimalNumber(utf8: bytes) }
                 case .blob, .null: nil
                 }
-            guard let number else { throw failure(reading, "is not a decimal number of at most 38 digits") }
+            guard let number else { throw failure(reading, problem: "is not a decimal number of at most 38 digits") }
             return number
         }
 
         /// Sets a number or truth value of another kind, if that loses nothing.
         private func setConverted(
-            _ reading: ImportBinding.Reading, _ statement: ForeignStatement, _ column: Int32,
-            _ batch: inout RecordBatch
+            _ reading: ImportBinding.Reading, statement: ForeignStatement, column: Int32,
+            batch: inout RecordBatch
         ) throws(StoreError) {
             let field = reading.field
             switch field.kind {
             case .integer64, .integer32, .integer16, .boolean:
-                guard let value = try wholeNumber(statement, column, isBoolean: field.kind == .boolean) else {
-                    throw failure(reading, field.kind == .boolean ? "is not true or false" : "is not a whole number")
+                guard let value = try wholeNumber(statement, column: column, isBoolean: field.kind == .boolean) else {
+                    throw failure(
+                        reading, problem: field.kind == .boolean ? "is not true or false" : "is not a whole number")
                 }
                 try batch.setInteger(value, for: field)
             case .double, .float:
-                guard let value = try double(statement, column) else { throw failure(reading, "is not a number") }
+                guard let value = try double(statement, column: column) else {
+                    throw failure(reading, problem: "is not a number")
+                }
                 guard field.kind == .double || Double(Float(value)) == value else {
-                    throw failure(reading, "has more digits than type float keeps")
+                    throw failure(reading, problem: "has more digits than type float keeps")
                 }
                 try batch.setDouble(value, for: field)
-            case .date: throw failure(reading, "is not text, so it is not known which date it means")
-            default: throw failure(reading, "does not fit type \(field.kind)")
+            case .date: throw failure(reading, problem: "is not text, so it is not known which date it means")
+            default: throw failure(reading, problem: "does not fit type \(field.kind)")
             }
         }
 
         private func wholeNumber(
-            _ statement: ForeignStatement, _ column: Int32, isBoolean: Bool
+            _ statement: ForeignStatement, column: Int32, isBoolean: Bool
         ) throws(StoreError) -> Int64? {
             switch statement.storageClass(column) {
             case .integer: return statement.integer(column)
@@ -158,7 +163,7 @@ internal import RoostForeignSQLite
             }
         }
 
-        private func double(_ statement: ForeignStatement, _ column: Int32) throws(StoreError) -> Double? {
+        private func double(_ statement: ForeignStatement, column: Int32) throws(StoreError) -> Double? {
             switch statement.storageClass(column) {
             case .real: statement.double(column)
             case .integer: Double(exactly: statement.integer(column))
@@ -175,7 +180,7 @@ internal import RoostForeignSQLite
         }
 
         @inline(never)
-        private func failure(_ reading: ImportBinding.Reading, _ problem: String) -> StoreError {
+        private func failure(_ reading: ImportBinding.Reading, problem: String) -> StoreError {
             let column = table.columns[reading.column].name
             return StoreError(
                 .invalidValue,

@@ -120,7 +120,7 @@ internal import RoostForeignSQLite
                         collation: try database.collation(ofColumn: name, in: table.name), isGenerated: isGenerated))
             }
             table.primaryKey = keyPlaces.sorted { $0.place < $1.place }.map(\.column)
-            try findRowID(&table, integerColumns)
+            try findRowID(&table, integerColumns: integerColumns)
             schema.tables[number] = table
         }
 
@@ -129,7 +129,7 @@ internal import RoostForeignSQLite
                 "SELECT t.\(ForeignDatabase.quoted(column)) FROM main.\(ForeignDatabase.quoted(table)) AS t")
         }
 
-        private func findRowID(_ table: inout ForeignTable, _ integerColumns: Set<Int>) throws(StoreError) {
+        private func findRowID(_ table: inout ForeignTable, integerColumns: Set<Int>) throws(StoreError) {
             let names = Set(table.columns.map { SchemaName($0.name) })
             let free = ["rowid", "_rowid_", "oid"].first { !names.contains(SchemaName($0)) }
             let hasIndex = try database.integer(
@@ -211,7 +211,7 @@ internal import RoostForeignSQLite
             // SQLite lists the last one first.
             for entry in found.reversed() {
                 let columns = entry.from.compactMap { table.column($0) }
-                let (parent, problem) = try resolve(entry.parent, entry.to, count: entry.from.count)
+                let (parent, problem) = try resolve(entry.parent, names: entry.to, count: entry.from.count)
                 if let parent, columns.count == entry.from.count, Set(columns).count == columns.count {
                     let key = ForeignTable.ForeignKey(
                         columns: columns, parent: parent.table, parentColumns: parent.columns, onDelete: entry.onDelete)
@@ -227,7 +227,7 @@ internal import RoostForeignSQLite
 
         /// Finds the columns that a foreign key refers to, or the reason why it finds no row.
         private func resolve(
-            _ parent: String, _ names: [String?], count: Int
+            _ parent: String, names: [String?], count: Int
         ) throws(StoreError) -> ((table: Int, columns: [Int])?, String?) {
             guard let number = schema.table(parent) else { return (nil, "no such table is imported") }
             let table = schema.tables[number]

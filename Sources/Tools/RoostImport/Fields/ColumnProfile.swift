@@ -30,7 +30,7 @@ struct ColumnProfile {
         if format.datePattern != nil { candidates = [.date] + candidates.filter { $0 != .date } }
     }
 
-    mutating func add(_ kind: ImportRow.Cell.Kind, _ bytes: UnsafeRawBufferPointer) {
+    mutating func add(_ kind: ImportRow.Cell.Kind, bytes: UnsafeRawBufferPointer) {
         switch kind {
         case .absent, .null: return
         default: break
@@ -38,7 +38,7 @@ struct ColumnProfile {
         valueCount += 1
         kinds.insert(kind)
         guard !candidates.isEmpty else { return }
-        candidates.removeAll { !Self.fits(bytes, kind, $0, format) }
+        candidates.removeAll { !Self.fits(bytes, kind: kind, type: $0, format: format) }
     }
 
     /// The type, and what the user should know about it.
@@ -52,7 +52,7 @@ struct ColumnProfile {
     }
 
     private static func fits(
-        _ bytes: UnsafeRawBufferPointer, _ kind: ImportRow.Cell.Kind, _ type: AttributeType, _ format: CellFormat
+        _ bytes: UnsafeRawBufferPointer, kind: ImportRow.Cell.Kind, type: AttributeType, format: CellFormat
     ) -> Bool {
         switch type {
         case .boolean:
@@ -64,12 +64,12 @@ struct ColumnProfile {
             }
             return format.integer(bytes) != nil && !hasBlanks(bytes)
         case .double:
-            guard isPlainNumber(bytes, kind), let number = format.double(bytes) else { return false }
+            guard isPlainNumber(bytes, kind: kind), let number = format.double(bytes) else { return false }
             // More digits are those of the shortest text of a double, or they would be lost.
             if digitCount(bytes) <= doubleDigitCount { return number.isNormal || number == 0 }
             guard let exact = format.decimal(bytes) else { return false }
             return exact == DecimalNumber(utf8: "\(number)".utf8)
-        case .decimal: return isPlainNumber(bytes, kind) && format.decimal(bytes) != nil
+        case .decimal: return isPlainNumber(bytes, kind: kind) && format.decimal(bytes) != nil
         case .date:
             guard kind == .text || kind == .plain, fractionDigitCount(bytes) <= dateDigitCount else { return false }
             return format.seconds(bytes) != nil && !hasBlanks(bytes)
@@ -78,7 +78,7 @@ struct ColumnProfile {
         }
     }
 
-    private static func isPlainNumber(_ bytes: UnsafeRawBufferPointer, _ kind: ImportRow.Cell.Kind) -> Bool {
+    private static func isPlainNumber(_ bytes: UnsafeRawBufferPointer, kind: ImportRow.Cell.Kind) -> Bool {
         (kind == .number || kind == .plain) && !startsWithZero(bytes) && bytes.first != UInt8(ascii: "+")
             && !hasBlanks(bytes)
     }

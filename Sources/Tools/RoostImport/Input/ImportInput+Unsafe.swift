@@ -36,7 +36,7 @@ package final class ImportInput: Sendable {
             throw StoreFile.error(errno: errno, what: "cannot be opened", path: path)
         }
         do throws(StoreError) {
-            let (status, stamp) = try Self.status(of: descriptor, path)
+            let (status, stamp) = try Self.status(of: descriptor, path: path)
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw StoreError(
                     .invalidRequest, "'\(path)' is not a regular file. Give a file, or - for standard input.")
@@ -127,13 +127,13 @@ package final class ImportInput: Sendable {
     /// - Throws: `conflict`.
     package func requireUnchanged() throws(StoreError) {
         guard case .file(let descriptor) = place, let stamp else { return }
-        guard try Self.status(of: descriptor, name).stamp == stamp else {
+        guard try Self.status(of: descriptor, path: name).stamp == stamp else {
             throw StoreError(
                 .conflict, "'\(name)' was changed while it was read. Import it again when no program writes to it.")
         }
     }
 
-    private static func status(of descriptor: CInt, _ path: String) throws(StoreError) -> (status: stat, stamp: Stamp) {
+    private static func status(of descriptor: CInt, path: String) throws(StoreError) -> (status: stat, stamp: Stamp) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             throw StoreFile.error(errno: errno, what: "cannot be read", path: path)

@@ -37,7 +37,7 @@ final class JSONRowReader: TextRowReader {
         }
     }
 
-    func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer { storage.bytes(cell.start, cell.count) }
+    func bytes(of cell: ImportRow.Cell) -> UnsafeRawBufferPointer { storage.bytes(cell.start, byteCount: cell.count) }
 
     func next() throws(StoreError) -> Bool {
         let isRow: Bool
@@ -97,11 +97,11 @@ final class JSONRowReader: TextRowReader {
         let kind: ImportRow.Cell.Kind
         switch try tokens.next() {
         case .null: return ImportRow.Cell(kind: .null)
-        case .true: return cell(.boolean, Array("true".utf8))
-        case .false: return cell(.boolean, Array("false".utf8))
+        case .true: return cell(.boolean, bytes: Array("true".utf8))
+        case .false: return cell(.boolean, bytes: Array("false".utf8))
         case .number: kind = .number
         case .string: kind = .text
-        default: return cell(.json, JSONText.bytes(try JSONNode(from: &tokens), style: .compact))
+        default: return cell(.json, bytes: JSONText.bytes(try JSONNode(from: &tokens), style: .compact))
         }
         return tokens.withText { bytes in
             let start = storage.append(bytes)
@@ -109,7 +109,7 @@ final class JSONRowReader: TextRowReader {
         }
     }
 
-    private func cell(_ kind: ImportRow.Cell.Kind, _ bytes: [UInt8]) -> ImportRow.Cell {
+    private func cell(_ kind: ImportRow.Cell.Kind, bytes: [UInt8]) -> ImportRow.Cell {
         let start = bytes.withUnsafeBytes { storage.append($0) }
         return ImportRow.Cell(kind: kind, start: start, count: bytes.count)
     }

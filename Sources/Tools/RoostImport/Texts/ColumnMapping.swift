@@ -35,7 +35,7 @@ struct ColumnMapping {
     private let similar: [String: [String]]
 
     init(
-        _ options: TextImportOptions, _ entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
+        _ options: TextImportOptions, entity: ManagedObjectModel.Entity, in model: ManagedObjectModel,
         of textName: String
     ) {
         (self.options, self.entity, self.textName, self.model) = (options, entity, textName, model)

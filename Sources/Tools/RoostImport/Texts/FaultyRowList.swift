@@ -32,7 +32,7 @@ package final class FaultyRowList: Sendable {
     func add(_ problem: String, line: Int, of name: String) throws(StoreError) {
         try look(problem, line: line, of: name)
         number.withLock { $0 += 1 }
-        if faultyRows == .report { report(Self.message(problem, line, name)) }
+        if faultyRows == .report { report(Self.message(problem, line: line, name: name)) }
     }
 
     /// Looks at a row that ``add(_:line:of:)`` gets when the text is read once more.
@@ -44,10 +44,10 @@ package final class FaultyRowList: Sendable {
     /// - Throws: `invalidValue` if the first row ends the import.
     func look(_ problem: String, line: Int, of name: String) throws(StoreError) {
         guard faultyRows == .stop else { return }
-        throw StoreError(.invalidValue, Self.message(problem, line, name))
+        throw StoreError(.invalidValue, Self.message(problem, line: line, name: name))
     }
 
-    private static func message(_ problem: String, _ line: Int, _ name: String) -> String {
+    private static func message(_ problem: String, line: Int, name: String) -> String {
         "'\(name)', line \(line): \(problem)"
     }
 }

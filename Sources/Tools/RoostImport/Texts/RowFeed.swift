@@ -25,7 +25,7 @@ final class RowFeed {
     init(_ source: TextImport, in store: (any PersistentStore)?) throws(StoreError) {
         (self.source, self.store) = (source, store)
         reader = try source.reader()
-        mapping = ColumnMapping(source.options, source.entity, in: source.model, of: source.input.name)
+        mapping = ColumnMapping(source.options, entity: source.entity, in: source.model, of: source.input.name)
         let rules = source.rules.records
         let hasRules = source.options.key.isEmpty && !rules.isEmpty(forEntity: source.entity.number)
         recordRules = hasRules ? rules : nil
@@ -63,7 +63,7 @@ final class RowFeed {
             for target in mapping.targets {
                 guard let relation = target.relation else { continue }
                 let values = Set(rows.compactMap { $0.values[target.property] }.filter { !$0.isNull })
-                let known = try objects(values, relation)
+                let known = try objects(values, relation: relation)
                 let missing = values.filter { known[$0] == nil }.sorted { "\($0)" < "\($1)" }
                 guard !missing.isEmpty else { continue }
                 let entity = try relatedEntity(relation)
@@ -124,7 +124,7 @@ final class RowFeed {
                     if let value = source.format.value(bytes, for: field, in: source.model) {
                         row[target.property] = value
                     } else {
-                        problem = TextImport.problem(bytes, target.column, field)
+                        problem = TextImport.problem(bytes, column: target.column, field: field)
                     }
                 }
             }
@@ -184,7 +184,7 @@ final class RowFeed {
         _ target: ColumnMapping.Target, in rows: inout [NumberedRow]
     ) throws(StoreError) {
         guard let relation = target.relation else { return }
-        let known = try objects(Set(rows.compactMap { $0.values[target.property] }), relation)
+        let known = try objects(Set(rows.compactMap { $0.values[target.property] }), relation: relation)
         for index in rows.indices {
             guard let value = rows[index].values[target.property], !value.isNull else { continue }
             guard let id = known[value] else {
@@ -199,7 +199,7 @@ final class RowFeed {
 
     /// Finds the objects whose attribute has one of the values.
     private func objects(
-        _ values: Set<Value>, _ relation: TextImportOptions.Relation
+        _ values: Set<Value>, relation: TextImportOptions.Relation
     ) throws(StoreError) -> [Value: ObjectID] {
         let wanted = values.filter { !$0.isNull }
         guard let store, !wanted.isEmpty else { return [:] }
@@ -232,7 +232,7 @@ final class RowFeed {
     private func relatedEntity(
         _ relation: TextImportOptions.Relation
     ) throws(StoreError) -> ManagedObjectModel.Entity {
-        try TextImport.entity(relation.entity, source.model)
+        try TextImport.entity(relation.entity, model: source.model)
     }
 
     private func attribute(_ relation: TextImportOptions.Relation) throws(StoreError) -> RecordLayout.Field {

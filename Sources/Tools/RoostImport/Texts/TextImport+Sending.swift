@@ -6,7 +6,7 @@ extension TextImport {
     /// Sends a record for each row, without a dictionary or a value in between.
     package func send(to sink: ContentSink) throws(StoreError) {
         let reader = try reader()
-        var mapping = ColumnMapping(options, entity, in: model, of: input.name)
+        var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
         var recordRules = rules.records
         let hasRules = !recordRules.isEmpty(forEntity: entity.number)
         let defaults = try BatchProperties(entity, in: model).defaults()
@@ -22,7 +22,9 @@ extension TextImport {
             }
             single.removeAll()
             single.beginRecord(entity.layout, key: key + 1, version: 1)
-            if let problem = try fill(&single, reader, mapping, defaultFields, defaults) {
+            if let problem = try fill(
+                &single, reader: reader, mapping: mapping, defaultFields: defaultFields, defaults: defaults)
+            {
                 single.abandonRecord()
                 try faults.add(problem, line: reader.row.line, of: input.name)
                 continue
@@ -50,8 +52,8 @@ extension TextImport {
 
     /// Sets the fields of a record; returns the problem of the first cell that cannot be taken.
     private func fill(
-        _ batch: inout RecordBatch, _ reader: any TextRowReader, _ mapping: ColumnMapping,
-        _ defaultFields: [RecordLayout.Field], _ defaults: [Value]
+        _ batch: inout RecordBatch, reader: any TextRowReader, mapping: ColumnMapping,
+        defaultFields: [RecordLayout.Field], defaults: [Value]
     ) throws(StoreError) -> String? {
         let cells = reader.row.cells
         var next = 0
@@ -72,7 +74,7 @@ extension TextImport {
             default:
                 let bytes = reader.bytes(of: cell)
                 guard try format.set(bytes, for: target.field, in: &batch) else {
-                    return Self.problem(bytes, target.column, target.field)
+                    return Self.problem(bytes, column: target.column, field: target.field)
                 }
             }
         }
@@ -94,7 +96,7 @@ extension TextImport {
 
     /// The problem of a cell that its field cannot have.
     static func problem(
-        _ bytes: UnsafeRawBufferPointer, _ column: String, _ field: RecordLayout.Field
+        _ bytes: UnsafeRawBufferPointer, column: String, field: RecordLayout.Field
     ) -> String {
         let text = String(decoding: bytes.prefix(60), as: UTF8.self)
         let shown = text.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }.joined()

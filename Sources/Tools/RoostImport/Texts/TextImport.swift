@@ -48,12 +48,12 @@ package final class TextImport: MadeContent {
             self.model = model
             plan = ImportPlan()
         } else {
-            let columns = try Self.profile(input, options, format, faults, checkCancellation)
+            let columns = try Self.profile(input, options: options, format: format, faults: faults, checkCancellation)
             self.model = try TextModel(options).make(columns.map { ($0.name, $0.type) })
-            plan = try Self.plan(columns, of: input.name, self.model, options)
+            plan = try Self.plan(columns, of: input.name, model: self.model, options: options)
         }
         rules = try ModelRules(self.model)
-        entity = try Self.entity(options.entity, self.model)
+        entity = try Self.entity(options.entity, model: self.model)
         guard !entity.isAbstract else {
             throw StoreError(
                 .invalidRequest, "Entity '\(entity.name)' is abstract and has no objects of its own.")
@@ -64,7 +64,7 @@ package final class TextImport: MadeContent {
         guard options.format == .csv || options.format == .tsv else { return }
         let columns = try reader().columns
         try ColumnMapping.requireColumns(options, in: columns)
-        var mapping = ColumnMapping(options, entity, in: self.model, of: input.name)
+        var mapping = ColumnMapping(options, entity: entity, in: self.model, of: input.name)
         try mapping.extend(to: columns)
     }
 
@@ -86,7 +86,7 @@ package final class TextImport: MadeContent {
     }
 
     static func entity(
-        _ name: String, _ model: ManagedObjectModel
+        _ name: String, model: ManagedObjectModel
     ) throws(StoreError) -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)
@@ -97,10 +97,10 @@ package final class TextImport: MadeContent {
     }
 
     /// Starts to read the rows.
-    func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options) }
+    func reader() throws(StoreError) -> any TextRowReader { try Self.reader(input, options: options) }
 
     private static func reader(
-        _ input: ImportInput, _ options: TextImportOptions
+        _ input: ImportInput, options: TextImportOptions
     ) throws(StoreError) -> any TextRowReader {
         switch options.format {
         case .json, .jsonl:
@@ -116,7 +116,7 @@ package final class TextImport: MadeContent {
     /// Objects are found by their keys, so that stores must hold each key once.
     private func requireKey() throws(StoreError) {
         guard !options.key.isEmpty else { return }
-        var mapping = ColumnMapping(options, entity, in: model, of: input.name)
+        var mapping = ColumnMapping(options, entity: entity, in: model, of: input.name)
         try mapping.extend(to: options.key)
         let properties = Set(mapping.targets.map(\.property))
         guard !entity.uniquenessConstraints.contains(where: { Set($0.attributes) == properties }) else { return }
@@ -148,10 +148,10 @@ package final class TextImport: MadeContent {
     }
 
     private static func profile(
-        _ input: ImportInput, _ options: TextImportOptions, _ format: CellFormat, _ faults: FaultyRowList,
+        _ input: ImportInput, options: TextImportOptions, format: CellFormat, faults: FaultyRowList,
         _ checkCancellation: () throws(StoreError) -> Void
     ) throws(StoreError) -> [ProfiledColumn] {
-        let reader = try reader(input, options)
+        let reader = try reader(input, options: options)
         var profiles: [ColumnProfile] = []
         var rowCount = 0
         while try reader.next() {
@@ -163,7 +163,7 @@ package final class TextImport: MadeContent {
             }
             while profiles.count < reader.columns.count { profiles.append(ColumnProfile(format)) }
             for (index, cell) in reader.row.cells.enumerated() {
-                profiles[index].add(cell.kind, reader.bytes(of: cell))
+                profiles[index].add(cell.kind, bytes: reader.bytes(of: cell))
             }
         }
         while profiles.count < reader.columns.count { profiles.append(ColumnProfile(format)) }
@@ -175,11 +175,11 @@ package final class TextImport: MadeContent {
     }
 
     private static func plan(
-        _ columns: [ProfiledColumn], of name: String, _ model: ManagedObjectModel, _ options: TextImportOptions
+        _ columns: [ProfiledColumn], of name: String, model: ManagedObjectModel, options: TextImportOptions
     ) throws(StoreError) -> ImportPlan {
         var table = ImportPlan.Table(name, entity: options.entity, rows: columns.first?.rowCount ?? 0)
-        let entity = try entity(options.entity, model)
-        var mapping = ColumnMapping(options, entity, in: model, of: name)
+        let entity = try entity(options.entity, model: model)
+        var mapping = ColumnMapping(options, entity: entity, in: model, of: name)
         try mapping.extend(to: columns.map(\.name))
         let targets = Dictionary(mapping.targets.map { ($0.position, $0) }, uniquingKeysWith: { first, _ in first })
         let types = Dictionary(

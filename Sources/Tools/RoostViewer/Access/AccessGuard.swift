@@ -44,12 +44,15 @@
         func verdict(_ request: HTTPRequest) -> Verdict {
             guard let host = request.headers["host"], isOwn(host) else {
                 return .refused(
-                    ViewerError(.misdirected, code: "wrongHost", "This server answers at 127.0.0.1 and localhost only.")
+                    ViewerError(
+                        .misdirected, code: "wrongHost", message: "This server answers at 127.0.0.1 and localhost only."
+                    )
                 )
             }
-            guard comesFromThisPage(request, host) else {
+            guard comesFromThisPage(request, host: host) else {
                 return .refused(
-                    ViewerError(.forbidden, code: "wrongOrigin", "Another page may not read or change what is here."))
+                    ViewerError(
+                        .forbidden, code: "wrongOrigin", message: "Another page may not read or change what is here."))
             }
             if request.method == "GET", !request.isHead, request.segments.isEmpty, let token = request.value("token"),
                 takes(token)
@@ -60,7 +63,8 @@
             return .refused(
                 ViewerError(
                     .forbidden, code: "noAccess",
-                    "Open the address that 'roost browse' printed. It works once; for another browser, start the command again."
+                    message:
+                        "Open the address that 'roost browse' printed. It works once; for another browser, start the command again."
                 ))
         }
 
@@ -77,7 +81,7 @@
         ///
         /// A person may come from anywhere: opening an address shows nothing to the page that has
         /// the link.
-        private func comesFromThisPage(_ request: HTTPRequest, _ host: String) -> Bool {
+        private func comesFromThisPage(_ request: HTTPRequest, host: String) -> Bool {
             if let origin = request.headers["origin"], origin != "http://\(host)" { return false }
             switch request.headers["sec-fetch-site"] {
             case nil, "same-origin", "none": return true

@@ -29,7 +29,7 @@
         /// The file with a name; nil where the page has none.
         static func response(_ name: String) -> HTTPResponse? {
             guard let bytes = all[name], let type = type(of: name) else { return nil }
-            return HTTPResponse(type: type, bytes, headers: [("Content-Security-Policy", pagePolicy)])
+            return HTTPResponse(type: type, body: bytes, headers: [("Content-Security-Policy", pagePolicy)])
         }
 
         private static func type(of name: String) -> String? {

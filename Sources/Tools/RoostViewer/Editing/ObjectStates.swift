@@ -23,7 +23,7 @@
         init(_ ids: some Sequence<ObjectID>, in store: Store) throws {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
-            for id in Set(ids) { states[id] = .some(try Self.state(of: id, snapshot)) }
+            for id in Set(ids) { states[id] = .some(try Self.state(of: id, snapshot: snapshot)) }
         }
 
         /// Replaces the states of objects that are the same as in a former list.
@@ -37,10 +37,10 @@
         func firstDifference(in store: Store) throws -> ObjectID? {
             let snapshot = try store.persistentStore.snapshot()
             defer { snapshot.close() }
-            return try states.first { try Self.state(of: $0.key, snapshot) != $0.value }?.key
+            return try states.first { try Self.state(of: $0.key, snapshot: snapshot) != $0.value }?.key
         }
 
-        private static func state(of id: ObjectID, _ snapshot: any StoreSnapshot) throws(StoreError) -> State? {
+        private static func state(of id: ObjectID, snapshot: any StoreSnapshot) throws(StoreError) -> State? {
             var batch = RecordBatch(model: snapshot.model)
             guard try snapshot.record(with: id, into: &batch), batch.count == 1 else { return nil }
             let entity = snapshot.model.entities[batch.entityNumber(at: 0)]

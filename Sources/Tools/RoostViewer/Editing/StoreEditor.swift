@@ -120,16 +120,18 @@
                 guard redoing ? known.canRedo : known.canUndo, let expected = (redoing ? known.undone : known.done).last
                 else {
                     throw ViewerError(
-                        .conflict, code: "nothingToUndo", "There is nothing to \(redoing ? "redo" : "undo").")
+                        .conflict, code: "nothingToUndo", message: "There is nothing to \(redoing ? "redo" : "undo").")
                 }
                 guard revision == nil || revision == known.revision else {
                     throw ViewerError(
-                        .conflict, code: "otherStep", "Something else was changed meanwhile. Look again, then undo.")
+                        .conflict, code: "otherStep",
+                        message: "Something else was changed meanwhile. Look again, then undo.")
                 }
                 if let changed = try expected.firstDifference(in: store) {
                     throw ViewerError(
                         .conflict, code: "conflict",
-                        "\(changed) was changed by another program since. Its changes would be lost, so nothing was done."
+                        message:
+                            "\(changed) was changed by another program since. Its changes would be lost, so nothing was done."
                     )
                 }
                 if redoing { undo.redo() } else { undo.undo() }

@@ -23,7 +23,7 @@
         ///   - method: The method.
         ///   - address: The path and the query, as they were sent.
         ///   - headers: The headers, by their names in lower case.
-        init?(_ method: String, _ address: String, headers: [String: String]) {
+        init?(_ method: String, address: String, headers: [String: String]) {
             let parts = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             guard let path = parts.first, path.hasPrefix("/") else { return nil }
             (self.method, self.headers) = (method, headers)
@@ -59,7 +59,7 @@
             guard let text = value(name) else { return usual }
             guard let number = Int(text), range.contains(number) else {
                 throw ViewerError(
-                    .badRequest, "'\(name)' must be a number from \(range.lowerBound) to \(range.upperBound).")
+                    .badRequest, message: "'\(name)' must be a number from \(range.lowerBound) to \(range.upperBound).")
             }
             return number
         }

@@ -27,19 +27,19 @@
         var headers: [(name: String, value: String)]
 
         /// Makes an answer of bytes.
-        init(_ status: Status = .ok, type: String, _ body: [UInt8], headers: [(name: String, value: String)] = []) {
+        init(_ status: Status = .ok, type: String, body: [UInt8], headers: [(name: String, value: String)] = []) {
             (self.status, self.body) = (status, body)
             self.headers = [("Content-Type", type)] + headers
         }
 
         /// Makes an answer in JSON.
         init(_ status: Status = .ok, json: JSONNode) {
-            self.init(status, type: "application/json", JSONText.bytes(json))
+            self.init(status, type: "application/json", body: JSONText.bytes(json))
         }
 
         /// Makes an answer of plain text.
         init(_ status: Status, text: String) {
-            self.init(status, type: "text/plain; charset=utf-8", Array((text + "\n").utf8))
+            self.init(status, type: "text/plain; charset=utf-8", body: Array((text + "\n").utf8))
         }
     }
 #endif

@@ -62,7 +62,9 @@
                     roost_http_start(
                         address, context.toOpaque(), { _, text, _ in HTTPServer.arrived(text) },
                         { context, connection, _, method, _, bytes, count, state in
-                            HTTPServer.handle(context, connection, method, bytes, count, state)
+                            HTTPServer.handle(
+                                context, connection: connection, method: method, bytes: bytes, count: count,
+                                state: state)
                         },
                         { _, _, state, _ in HTTPServer.completed(state) },
                         { _, _, text in text.map { strlen($0) } ?? 0 },
@@ -71,7 +73,7 @@
             }
             guard let daemon else {
                 context.release()
-                throw Self.refusal(errno, port)
+                throw Self.refusal(errno, port: port)
             }
             self.port = roost_http_port(daemon)
             guard self.port != 0 else {
@@ -82,7 +84,7 @@
             (self.daemon, self.context) = (daemon, context)
         }
 
-        private static func refusal(_ code: Int32, _ port: UInt16) -> StoreError {
+        private static func refusal(_ code: Int32, port: UInt16) -> StoreError {
             let reason = code == 0 ? "no reason was given" : String(cString: strerror(code))
             let place = port == 0 ? "127.0.0.1" : "127.0.0.1, port \(port)"
             let storeCode: StoreError.Code =
@@ -122,9 +124,9 @@
         // The library's own signature.
         // swift-format-ignore
         private static func handle(
-        _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?, _ method: UnsafePointer<CChar>?,
-        _ bytes: UnsafePointer<CChar>?, _ count: UnsafeMutablePointer<Int>?,
-        _ state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        _ context: UnsafeMutableRawPointer?, connection: OpaquePointer?, method: UnsafePointer<CChar>?,
+        bytes: UnsafePointer<CChar>?, count: UnsafeMutablePointer<Int>?,
+        state: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
     ) -> MHD_Result {
         guard let context, let connection, let method, let count, let pointer = state?.pointee else { return .NO }
         // SAFETY: retained by `init` until `stop`, and by `arrived` until `completed`.
@@ -144,11 +146,11 @@
             count.pointee = 0
             return .YES
         }
-        return send(response(arrival, String(cString: method), connection, server), to: connection)
+        return send(response(arrival, method: String(cString: method), connection: connection, server: server), to: connection)
     }
 
         private static func response(
-            _ arrival: Arrival, _ method: String, _ connection: OpaquePointer, _ server: Context
+            _ arrival: Arrival, method: String, connection: OpaquePointer, server: Context
         ) -> HTTPResponse {
             guard !arrival.isTooLarge else { return HTTPResponse(.tooLarge, text: "The request is too large.") }
             var headers: [String: String] = [:]
@@ -159,7 +161,7 @@
             // The library leaves the body of an answer to HEAD out.
             let isHead = method == "HEAD"
             guard let address = arrival.address,
-                var request = HTTPRequest(isHead ? "GET" : method, address, headers: headers)
+                var request = HTTPRequest(isHead ? "GET" : method, address: address, headers: headers)
             else {
                 return HTTPResponse(.badRequest, text: "The address is not percent-encoded UTF-8.")
             }

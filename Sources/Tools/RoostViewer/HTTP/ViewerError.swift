@@ -21,7 +21,7 @@
         /// The object as it is stored now; nil unless it changed meanwhile.
         var current: JSONNode?
 
-        init(_ status: HTTPResponse.Status, code: String? = nil, _ message: String) {
+        init(_ status: HTTPResponse.Status, code: String? = nil, message: String) {
             (self.status, self.message) = (status, message)
             self.code = code ?? (status == .notFound ? "notFound" : "badRequest")
         }
@@ -52,7 +52,7 @@
             switch error {
             case let error as ViewerError: self = error
             case let error as StoreError: self.init(error)
-            default: self.init(.failure, code: "failure", "\(error)")
+            default: self.init(.failure, code: "failure", message: "\(error)")
             }
         }
 

@@ -33,7 +33,7 @@
         private let end = DispatchSemaphore(value: 0)
         private let startTime = DispatchTime.now()
 
-        init(_ number: Int, _ what: String) { (self.number, self.what) = (number, what) }
+        init(_ number: Int, what: String) { (self.number, self.what) = (number, what) }
 
         /// Starts the work.
         ///

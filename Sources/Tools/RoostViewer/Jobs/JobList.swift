@@ -28,16 +28,16 @@
         /// A request with `Prefer: respond-async` gets the number of the job if the answer takes
         /// longer; any other waits.
         func answer(
-            _ request: HTTPRequest, _ what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
+            _ request: HTTPRequest, what: String, _ body: @escaping @Sendable (Job) throws -> HTTPResponse
         ) -> HTTPResponse {
             guard waitForPlace(request) else {
                 return ViewerError(
-                    .unavailable, code: "busy", "The server is busy. Cancel something, or try again later."
+                    .unavailable, code: "busy", message: "The server is busy. Cancel something, or try again later."
                 ).response
             }
             let job = state.withLock { state in
                 state.last += 1
-                let job = Job(state.last, what)
+                let job = Job(state.last, what: what)
                 state.jobs[job.number] = job
                 state.order.append(job.number)
                 while state.order.count > Self.keptCount,
@@ -57,7 +57,7 @@
                 remove(job.number)
                 return ViewerError(error).response
             }
-            guard let response = wait(for: job, request) else {
+            guard let response = wait(for: job, request: request) else {
                 return HTTPResponse(.accepted, json: JSONNode(["job": JSONNode(job.number)]))
             }
             remove(job.number)
@@ -77,7 +77,7 @@
         /// Waits for the answer of a job; nil for a request that can be answered later.
         ///
         /// Cancels the job if the client leaves.
-        private func wait(for job: Job, _ request: HTTPRequest) -> HTTPResponse? {
+        private func wait(for job: Job, request: HTTPRequest) -> HTTPResponse? {
             if request.headers["prefer"]?.hasPrefix("respond-async") ?? false {
                 job.asked()
                 return job.wait(milliseconds: Self.patienceMilliseconds)
@@ -91,7 +91,7 @@
         /// The job with a number.
         func job(_ number: Int) throws(ViewerError) -> Job {
             guard let job = state.withLock({ $0.jobs[number] }) else {
-                throw ViewerError(.notFound, "The work with the number \(number) is unknown or was removed.")
+                throw ViewerError(.notFound, message: "The work with the number \(number) is unknown or was removed.")
             }
             job.asked()
             return job

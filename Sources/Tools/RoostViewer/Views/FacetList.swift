@@ -15,17 +15,18 @@
         private let type: AttributeType?
 
         init(
-            _ name: String, _ request: FetchRequest, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+            _ name: String, request: FetchRequest, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) {
             (self.name, self.request, self.entity, self.model) = (name, request, entity, model)
             guard let column = TableColumn.all(of: entity).first(where: { $0.name == name }) else {
-                throw ViewerError(.badRequest, code: "unknownProperty", "'\(entity.name)' has no property '\(name)'.")
+                throw ViewerError(
+                    .badRequest, code: "unknownProperty", message: "'\(entity.name)' has no property '\(name)'.")
             }
             if case .toMany = column.content {
-                throw ViewerError(.badRequest, "'\(name)' is to-many, so objects do not have one value of it.")
+                throw ViewerError(.badRequest, message: "'\(name)' is to-many, so objects do not have one value of it.")
             }
             guard column.type != .composite else {
-                throw ViewerError(.badRequest, "'\(name)' is a composite, whose values cannot be counted.")
+                throw ViewerError(.badRequest, message: "'\(name)' is a composite, whose values cannot be counted.")
             }
             type = column.type
         }
@@ -62,7 +63,7 @@
 
         /// The condition that finds the objects with a value; nil if it is too long for an address.
         private func condition(_ value: Value) throws(StoreError) -> String? {
-            let text = try PredicateHelp.text(name, isEqualTo: value, entity, model)
+            let text = try PredicateHelp.text(name, isEqualTo: value, entity: entity, model: model)
             return text.utf8.count <= Self.conditionByteCount ? text : nil
         }
     }

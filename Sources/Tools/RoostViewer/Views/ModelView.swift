@@ -22,7 +22,8 @@
                 "isAbstract": JSONNode(entity.isAbstract), "versionHash": JSONNode(entity.versionHash.description),
                 "attributes": JSONNode(
                     list: entity.attributes.map { attribute in
-                        self.attribute(attribute, entity, isInherited: superentity?.attribute(attribute.name) != nil)
+                        self.attribute(
+                            attribute, entity: entity, isInherited: superentity?.attribute(attribute.name) != nil)
                     }),
                 "relationships": JSONNode(
                     list: entity.relationships.map { relationship in
@@ -42,7 +43,7 @@
         }
 
         private func attribute(
-            _ attribute: AttributeDescription, _ entity: ManagedObjectModel.Entity, isInherited: Bool
+            _ attribute: AttributeDescription, entity: ManagedObjectModel.Entity, isInherited: Bool
         ) -> JSONNode {
             let writer = CellWriter(titles: ObjectTitles(model))
             return JSONNode([

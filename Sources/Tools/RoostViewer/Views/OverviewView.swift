@@ -19,7 +19,7 @@
                     "path": JSONNode(store.location.path), "uuid": JSONNode(metadata.storeUUID.description),
                     "digest": JSONNode(tally?.digest.description), "bytes": JSONNode(try store.byteCount()),
                     "capabilities": JSONNode(texts: store.type.capabilities.names),
-                    "metadata": JSONNode(list: Self.metadata(try snapshot.userMetadata(), viewed.model)),
+                    "metadata": JSONNode(list: Self.metadata(try snapshot.userMetadata(), model: viewed.model)),
                     "notices": JSONNode(texts: try notices()),
                     "libraries": JSONNode(
                         list: store.type.libraries.map { library in
@@ -68,14 +68,16 @@
 
         /// The user's metadata in the order of their names.
         private static func metadata(
-            _ metadata: [String: MetadataValue], _ model: ManagedObjectModel
+            _ metadata: [String: MetadataValue], model: ManagedObjectModel
         ) -> [JSONNode] {
             metadata.sorted { $0.key < $1.key }.map { name, value in
-                JSONNode(["name": JSONNode(name), "value": node(value, CellWriter(titles: ObjectTitles(model)))])
+                JSONNode([
+                    "name": JSONNode(name), "value": node(value, writer: CellWriter(titles: ObjectTitles(model))),
+                ])
             }
         }
 
-        private static func node(_ value: MetadataValue, _ writer: CellWriter) -> JSONNode {
+        private static func node(_ value: MetadataValue, writer: CellWriter) -> JSONNode {
             switch value {
             case .string(let text): writer.node(.string(text))
             case .int(let number): JSONNode(number)

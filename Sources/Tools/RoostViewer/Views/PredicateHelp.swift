@@ -35,7 +35,7 @@
         ///   - cursor: Where the cursor is, in UTF-16 units.
         ///   - entity: The entity of the objects.
         ///   - model: Its model.
-        init(_ text: String, cursor: Int, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) {
+        init(_ text: String, cursor: Int, entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
             (self.text, self.entity, self.model) = (text, entity, model)
             let units = text.utf16
             let place = units.index(units.startIndex, offsetBy: cursor, limitedBy: units.endIndex) ?? units.endIndex
@@ -46,12 +46,12 @@
         ///
         /// - Throws: A ``ViewerError`` with the place in the text.
         static func predicate(
-            _ text: String, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+            _ text: String, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> FetchRequest.Predicate {
             do throws(StoreError) {
                 return try FetchRequest.Predicate(text, for: entity.name, model: model)
             } catch {
-                var refusal = ViewerError(.badRequest, code: "invalidPredicate", error.message)
+                var refusal = ViewerError(.badRequest, code: "invalidPredicate", message: error.message)
                 // The message counts characters, and scripts count units.
                 refusal.offset = error.textColumn.map { text.prefix($0 - 1).utf16.count }
                 throw refusal
@@ -62,7 +62,7 @@
         ///
         /// An object is written as its key, where that says enough.
         static func text(
-            _ name: String, isEqualTo value: Value, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+            _ name: String, isEqualTo value: Value, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
             modifier: FetchRequest.Comparison.Modifier = .direct
         ) throws(StoreError) -> String {
             func condition(_ value: Value) -> FetchRequest.Predicate {
@@ -82,7 +82,9 @@
         var json: JSONNode {
             var problem: JSONNode = .null
             if text.contains(where: { !$0.isWhitespace }) {
-                do throws(ViewerError) { _ = try Self.predicate(text, entity, model) } catch { problem = error.json }
+                do throws(ViewerError) { _ = try Self.predicate(text, entity: entity, model: model) } catch {
+                    problem = error.json
+                }
             }
             let word = self.word
             return JSONNode([

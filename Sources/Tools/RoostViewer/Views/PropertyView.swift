@@ -14,7 +14,7 @@
 
         private func value(_ snapshot: any StoreSnapshot) throws -> (value: Value, record: Record) {
             let entity = try viewed.entity(id.entity.text)
-            let record = try viewed.record(id, entity, snapshot)
+            let record = try viewed.record(id, entity: entity, snapshot: snapshot)
             return (try record.value(attribute.name), record)
         }
 
@@ -47,12 +47,12 @@
         /// has, SVG and HTML included, is a file to be kept.
         func file() throws -> HTTPResponse {
             let bytes = try viewed.read { snapshot in Self.bytes(try value(snapshot).value) }
-            guard let bytes else { throw ViewerError(.notFound, "'\(attribute.name)' of \(id) has no bytes.") }
+            guard let bytes else { throw ViewerError(.notFound, message: "'\(attribute.name)' of \(id) has no bytes.") }
             let image = DataKind(bytes.prefix(16))?.imageType
             let name = "\(id.entity)-\(id.key)-\(attribute.name)"
             let disposition = image == nil ? "attachment" : "inline"
             return HTTPResponse(
-                type: image ?? "application/octet-stream", bytes,
+                type: image ?? "application/octet-stream", body: bytes,
                 headers: [
                     ("Content-Disposition", "\(disposition); filename*=UTF-8''\(Hexadecimal.percentEncoded(name))"),
                     ("Content-Security-Policy", PageFiles.valuePolicy),

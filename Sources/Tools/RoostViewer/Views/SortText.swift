@@ -16,7 +16,8 @@
                 while name.last?.isWhitespace ?? false { name.removeLast() }
                 let descriptor = FetchRequest.SortDescriptor(text: String(name), of: entity)
                 guard !descriptor.key.isEmpty else {
-                    throw ViewerError(.badRequest, "An order is names with commas between them, as in year,-title.")
+                    throw ViewerError(
+                        .badRequest, message: "An order is names with commas between them, as in year,-title.")
                 }
                 order.append(descriptor)
             }

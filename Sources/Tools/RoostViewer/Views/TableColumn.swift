@@ -44,7 +44,7 @@
         /// - Returns: The columns.
         /// - Throws: A ``ViewerError`` for a name that no column has.
         static func chosen(
-            _ text: String?, of all: [TableColumn], _ entity: ManagedObjectModel.Entity
+            _ text: String?, of all: [TableColumn], entity: ManagedObjectModel.Entity
         ) throws(ViewerError) -> [TableColumn] {
             guard let text else {
                 return Array(all.filter { if case .toMany = $0.content { false } else { true } }.prefix(usualCount))
@@ -54,7 +54,8 @@
                 guard let column = all.first(where: { $0.name == name }) else {
                     let hint = nearestName(to: name, among: all.map(\.name)).map { " Did you mean '\($0)'?" } ?? ""
                     throw ViewerError(
-                        .badRequest, code: "unknownProperty", "'\(entity.name)' has no property '\(name)'.\(hint)")
+                        .badRequest, code: "unknownProperty",
+                        message: "'\(entity.name)' has no property '\(name)'.\(hint)")
                 }
                 chosen.append(column)
             }

@@ -44,7 +44,7 @@
         let request: HistoryRequest
         let size: Int
 
-        init(_ viewed: ViewedStore, _ request: HTTPRequest) throws(ViewerError) {
+        init(_ viewed: ViewedStore, request: HTTPRequest) throws(ViewerError) {
             self.viewed = viewed
             size = try request.integer("size", in: 1...500, default: 50)
             var history = HistoryRequest()
@@ -52,7 +52,7 @@
             history.entity = request.value("entity").map { EntityName($0) }
             if let text = request.value("after") {
                 guard let token = HistoryToken(text) else {
-                    throw ViewerError(.badRequest, "'\(text)' is not a token of a history.")
+                    throw ViewerError(.badRequest, message: "'\(text)' is not a token of a history.")
                 }
                 history.token = token
             }
@@ -62,7 +62,7 @@
         func answer() throws -> JSONNode {
             try viewed.read { snapshot in
                 guard try snapshot.hasHistory() else {
-                    throw ViewerError(.notFound, code: "noHistory", "\(viewed.title) keeps no history.")
+                    throw ViewerError(.notFound, code: "noHistory", message: "\(viewed.title) keeps no history.")
                 }
                 let cursor = try snapshot.historyCursor(request)
                 var (list, next) = ([JSONNode](), HistoryToken?.none)

@@ -27,19 +27,19 @@ extension SQLPredicateTranslator {
     mutating func comparison(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         if comparison.modifier != .direct { return quantified(comparison, nesting: nesting) }
         if let collection = isCollection(comparison.left), comparison.operator == .contains {
-            return contains(collection, comparison.right, comparison.options, nesting: nesting)
+            return contains(collection, value: comparison.right, options: comparison.options, nesting: nesting)
         }
         if let collection = isCollection(comparison.right), comparison.operator == .isIn {
-            return contains(collection, comparison.left, comparison.options, nesting: nesting)
+            return contains(collection, value: comparison.left, options: comparison.options, nesting: nesting)
         }
         if let counting = counting(comparison, nesting: nesting) { return counting }
         guard let left = operand(comparison.left, nesting: nesting) else { return nil }
-        return compare(left, comparison, nesting: nesting)
+        return compare(left, comparison: comparison, nesting: nesting)
     }
 
     /// Compares the left side, which was translated already, with the right side.
     mutating func compare(
-        _ left: SQLOperand, _ comparison: FetchRequest.Comparison, nesting: Int
+        _ left: SQLOperand, comparison: FetchRequest.Comparison, nesting: Int
     ) -> String? {
         // `[n]` changes nothing; `[l]` changes only comparisons by order.
         var options = comparison.options.subtracting(.normalized)
@@ -50,58 +50,61 @@ extension SQLPredicateTranslator {
         switch comparison.operator {
         case .isIn:
             guard case .aggregate(let members) = comparison.right else { break }
-            return isIn(left, members, options, nesting: nesting)
+            return isIn(left, members: members, options: options, nesting: nesting)
         case .between:
             guard case .aggregate(let ends) = comparison.right, ends.count == 2,
                 let low = operand(ends[0], nesting: nesting),
-                let lower = compare(left, .greaterOrEqual, low, options),
+                let lower = compare(left, comparison: .greaterOrEqual, right: low, options: options),
                 let high = operand(ends[1], nesting: nesting),
-                let upper = compare(left, .lessOrEqual, high, options)
+                let upper = compare(left, comparison: .lessOrEqual, right: high, options: options)
             else { return nil }
             return "(\(lower) AND \(upper))"
         default: break
         }
         guard let right = operand(comparison.right, nesting: nesting) else { return nil }
-        return compare(left, comparison.operator, right, options)
+        return compare(left, comparison: comparison.operator, right: right, options: options)
     }
 
     private mutating func compare(
-        _ left: SQLOperand, _ comparison: FetchRequest.Comparison.Operator, _ right: SQLOperand,
-        _ options: FetchRequest.Comparison.Options
+        _ left: SQLOperand, comparison: FetchRequest.Comparison.Operator, right: SQLOperand,
+        options: FetchRequest.Comparison.Options
     ) -> String? {
         switch (left, right) {
         case (.constant, .constant): return nil
-        case (.term(let term), .constant(let value)): return compare(term, comparison, value, options)
+        case (.term(let term), .constant(let value)):
+            return compare(term, comparison: comparison, value: value, options: options)
         case (.constant(let value), .term(let term)):
-            return comparison.mirrored.flatMap { compare(term, $0, value, options) }
-        case (.term(let left), .term(let right)): return compare(left, comparison, right, options)
+            return comparison.mirrored.flatMap { compare(term, comparison: $0, value: value, options: options) }
+        case (.term(let left), .term(let right)):
+            return compare(left, comparison: comparison, right: right, options: options)
         }
     }
 
     // MARK: With a value
 
     private mutating func compare(
-        _ term: SQLTerm, _ comparison: FetchRequest.Comparison.Operator, _ value: Value,
-        _ options: FetchRequest.Comparison.Options
+        _ term: SQLTerm, comparison: FetchRequest.Comparison.Operator, value: Value,
+        options: FetchRequest.Comparison.Options
     ) -> String? {
         let column = term.sql
         if value.isNull {
             switch comparison {
             case .equal: return "\(column) IS NULL"
             case .notEqual: return "\(column) IS NOT NULL"
-            default: return Self.settled(false, term)
+            default: return Self.settled(false, term: term)
             }
         }
         if term.kind.isText, !options.isEmpty || comparison.needsMatcher {
-            return match(column, comparison, value, options)
+            return match(column, comparison: comparison, value: value, options: options)
         }
         switch term.kind {
-        case .reference, .polymorphicReference, .objectID: return compareObject(term, comparison, value)
+        case .reference, .polymorphicReference, .objectID:
+            return compareObject(term, comparison: comparison, value: value)
         case .decimal, .composite: return nil
         default: break
         }
-        if value.isNaN { return Self.settled(comparison == .notEqual, term) }
-        if comparison == .beginsWith { return beginsWith(column, value) }
+        if value.isNaN { return Self.settled(comparison == .notEqual, term: term) }
+        if comparison == .beginsWith { return beginsWith(column, value: value) }
         guard let operand = operand(value, for: term.kind) else { return nil }
         switch comparison {
         case .equal: return "\(column) = \(bind(operand))"
@@ -120,7 +123,7 @@ extension SQLPredicateTranslator {
     ///
     /// A subselect stays in it: its parameters are numbered already, and a statement must have all
     /// of them.
-    private static func settled(_ truth: Bool, _ term: SQLTerm) -> String {
+    private static func settled(_ truth: Bool, term: SQLTerm) -> String {
         guard term.sql.hasPrefix("(") else { return truth ? "TRUE" : "FALSE" }
         return "(\(term.sql) IS NULL \(truth ? "OR TRUE" : "AND FALSE"))"
     }
@@ -128,8 +131,8 @@ extension SQLPredicateTranslator {
     /// Translates a comparison that SQL lacks or defines differently, by the evaluator's own
     /// matcher.
     private mutating func match(
-        _ column: String, _ comparison: FetchRequest.Comparison.Operator, _ value: Value,
-        _ options: FetchRequest.Comparison.Options
+        _ column: String, comparison: FetchRequest.Comparison.Operator, value: Value,
+        options: FetchRequest.Comparison.Options
     ) -> String? {
         let text: String
         switch value {
@@ -181,12 +184,12 @@ extension SQLPredicateTranslator {
     }
 
     private mutating func compareObject(
-        _ term: SQLTerm, _ comparison: FetchRequest.Comparison.Operator, _ value: Value
+        _ term: SQLTerm, comparison: FetchRequest.Comparison.Operator, value: Value
     ) -> String? {
         guard comparison == .equal || comparison == .notEqual, case .objectID(let id) = value else { return nil }
         let isEqual = comparison == .equal
         guard let other = schema.model.entity(id.entity), term.root == nil || term.root == other.root else {
-            return Self.settled(!isEqual, term)
+            return Self.settled(!isEqual, term: term)
         }
         var condition = "\(term.sql) = \(bind(.integer(id.key)))"
         if let entityColumn = term.entitySQL {
@@ -198,7 +201,7 @@ extension SQLPredicateTranslator {
 
     /// Translates a prefix to the range from it to the first text after all that start with it, in
     /// the order of code points.
-    private mutating func beginsWith(_ column: String, _ value: Value) -> String? {
+    private mutating func beginsWith(_ column: String, value: Value) -> String? {
         let prefix: String
         switch value {
         case .string(let text), .uri(let text): prefix = text
@@ -222,25 +225,25 @@ extension SQLPredicateTranslator {
     // MARK: With a list
 
     private mutating func isIn(
-        _ subject: SQLOperand, _ members: [FetchRequest.Expression], _ options: FetchRequest.Comparison.Options,
+        _ subject: SQLOperand, members: [FetchRequest.Expression], options: FetchRequest.Comparison.Options,
         nesting: Int
     ) -> String? {
         if case .term(let term) = subject, let constants = Self.constants(members),
-            options.isEmpty || !term.kind.isText, let operands = listOperands(constants, term)
+            options.isEmpty || !term.kind.isText, let operands = listOperands(constants, term: term)
         {
-            return isIn(term, operands)
+            return isIn(term, operands: operands)
         }
         // Expressions, decimals, object IDs of any hierarchy: one comparison each.
         guard members.count <= Self.valuesPerList else { return nil }
         var terms: [String] = []
         for member in members {
             guard let operand = operand(member, nesting: nesting),
-                let term = compare(subject, .equal, operand, options)
+                let term = compare(subject, comparison: .equal, right: operand, options: options)
             else { return nil }
             terms.append(term)
         }
-        if terms.isEmpty, case .term(let term) = subject { return Self.settled(false, term) }
-        return terms.isEmpty ? "FALSE" : Self.chain(terms, "OR")
+        if terms.isEmpty, case .term(let term) = subject { return Self.settled(false, term: term) }
+        return terms.isEmpty ? "FALSE" : Self.chain(terms, word: "OR")
     }
 
     private static func constants(_ members: [FetchRequest.Expression]) -> [Value]? {
@@ -255,7 +258,7 @@ extension SQLPredicateTranslator {
 
     /// Returns the values of a list as a column holds them, without values that no column holds;
     /// nil where a column cannot decide.
-    private func listOperands(_ constants: [Value], _ term: SQLTerm) -> [SQLValue]? {
+    private func listOperands(_ constants: [Value], term: SQLTerm) -> [SQLValue]? {
         switch term.kind {
         case .objectID, .decimal, .composite: return nil
         default: break
@@ -276,7 +279,7 @@ extension SQLPredicateTranslator {
         return operands
     }
 
-    private mutating func isIn(_ term: SQLTerm, _ operands: [SQLValue]) -> String? {
+    private mutating func isIn(_ term: SQLTerm, operands: [SQLValue]) -> String? {
         var terms: [String] = []
         var given: [SQLValue] = []
         given.reserveCapacity(operands.count)
@@ -299,15 +302,15 @@ extension SQLPredicateTranslator {
                 terms.append("\(term.sql) IN (\(chunk.joined(separator: ", ")))")
             }
         }
-        return terms.isEmpty ? Self.settled(false, term) : Self.chain(terms, "OR")
+        return terms.isEmpty ? Self.settled(false, term: term) : Self.chain(terms, word: "OR")
     }
 
     // MARK: With another expression
 
     /// Compares two expressions whose values compare as SQL compares them.
     private func compare(
-        _ left: SQLTerm, _ comparison: FetchRequest.Comparison.Operator, _ right: SQLTerm,
-        _ options: FetchRequest.Comparison.Options
+        _ left: SQLTerm, comparison: FetchRequest.Comparison.Operator, right: SQLTerm,
+        options: FetchRequest.Comparison.Options
     ) -> String? {
         let (a, b) = (left.sql, right.sql)
         let isFloating = left.kind.isFloating || right.kind.isFloating

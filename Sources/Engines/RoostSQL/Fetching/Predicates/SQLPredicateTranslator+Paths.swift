@@ -61,19 +61,21 @@ extension SQLPredicateTranslator {
                 guard let collectionOperator = path.collectionOperator else {
                     return self.row(at: path, from: row).flatMap { end(of: path, at: $0) }.map { .term($0) }
                 }
-                return open(path, from: row, collectionOperator.repetition(nesting))
+                return open(path, from: row, repetition: collectionOperator.repetition(nesting))
                     .flatMap { aggregate(collectionOperator, of: $0) }.map { .term($0) }
             }
             guard case .path(let base, let names) = expression, let (path, collectionOperator) = isAggregate(names),
-                var collection = open(base, nesting: nesting, collectionOperator.repetition(nesting)),
-                extend(&collection, path, collectionOperator.repetition(nesting))
+                var collection = open(base, nesting: nesting, repetition: collectionOperator.repetition(nesting)),
+                extend(&collection, names: path, repetition: collectionOperator.repetition(nesting))
             else { return nil }
             return aggregate(collectionOperator, of: collection).map { .term($0) }
         case .function(.count, let arguments) where arguments.count == 1 && isCollection(arguments[0]) != nil:
-            return open(arguments[0], nesting: nesting, .everyWay).flatMap { aggregate(.count, of: $0) }
+            return open(arguments[0], nesting: nesting, repetition: .everyWay).flatMap { aggregate(.count, of: $0) }
                 .map { .term($0) }
         case .element(let list, .size) where isCollection(list) != nil:
-            return open(list, nesting: nesting, .everyWay).flatMap { aggregate(.count, of: $0) }.map { .term($0) }
+            return open(list, nesting: nesting, repetition: .everyWay).flatMap { aggregate(.count, of: $0) }.map {
+                .term($0)
+            }
         default: return nil
         }
     }
@@ -169,11 +171,11 @@ extension SQLPredicateTranslator {
 
     /// Starts a SELECT of the elements of a collection.
     private mutating func open(
-        _ expression: FetchRequest.Expression, nesting: Int, _ repetition: SQLRepetition
+        _ expression: FetchRequest.Expression, nesting: Int, repetition: SQLRepetition
     ) -> SQLCollection? {
         switch expression {
         case .subquery(let elements, let variable, let predicate):
-            guard var collection = open(elements, nesting: nesting, repetition),
+            guard var collection = open(elements, nesting: nesting, repetition: repetition),
                 collection.element.sql == collection.row.key
             else { return nil }
             let outer = variables[variable]
@@ -184,14 +186,15 @@ extension SQLPredicateTranslator {
             collection.conditions.append(condition)
             return collection
         case .path(let base, let names) where isCollection(base) != nil:
-            guard var collection = open(base, nesting: nesting, repetition), extend(&collection, names, repetition)
+            guard var collection = open(base, nesting: nesting, repetition: repetition),
+                extend(&collection, names: names, repetition: repetition)
             else { return nil }
             return collection
         default:
             guard let (row, path) = resolve(expression), path.isCollection, path.collectionOperator == nil else {
                 return nil
             }
-            return open(path, from: row, repetition)
+            return open(path, from: row, repetition: repetition)
         }
     }
 
@@ -212,7 +215,7 @@ extension SQLPredicateTranslator {
     /// A path that ends early has no element, except after its last to-many relationship, where it
     /// has a null element.
     private mutating func open(
-        _ path: ResolvedPath, from start: SQLRow, _ repetition: SQLRepetition
+        _ path: ResolvedPath, from start: SQLRow, repetition: SQLRepetition
     ) -> SQLCollection? {
         var row = start
         var rest = path.relationships[...]
@@ -226,7 +229,8 @@ extension SQLPredicateTranslator {
         guard let hop = hop(first, from: row, level: levels.count - 1) else { return nil }
         var collection = SQLCollection(
             level: levels.count - 1, table: hop.table, origin: hop.origin, row: hop.row, element: key(of: hop.row))
-        guard extend(&collection, along: rest.dropFirst(), repetition), let element = end(of: path, at: collection.row)
+        guard extend(&collection, along: rest.dropFirst(), repetition: repetition),
+            let element = end(of: path, at: collection.row)
         else {
             return nil
         }
@@ -235,11 +239,11 @@ extension SQLPredicateTranslator {
     }
 
     private mutating func extend(
-        _ collection: inout SQLCollection, _ names: [String], _ repetition: SQLRepetition
+        _ collection: inout SQLCollection, names: [String], repetition: SQLRepetition
     ) -> Bool {
         guard collection.element.sql == collection.row.key,
             let path = try? ResolvedPath(names, from: collection.row.entity.number, model: schema.model),
-            path.collectionOperator == nil, extend(&collection, along: path.relationships[...], repetition),
+            path.collectionOperator == nil, extend(&collection, along: path.relationships[...], repetition: repetition),
             let element = end(of: path, at: collection.row)
         else { return false }
         collection.element = element
@@ -249,7 +253,7 @@ extension SQLPredicateTranslator {
     /// Goes from the elements of a collection along further relationships.
     private mutating func extend(
         _ collection: inout SQLCollection, along relationships: ArraySlice<ManagedObjectModel.Relationship>,
-        _ repetition: SQLRepetition
+        repetition: SQLRepetition
     ) -> Bool {
         for relationship in relationships {
             defer { collection.repeats = true }
@@ -322,7 +326,7 @@ extension SQLPredicateTranslator {
                 start.key = "\(row.alias)._id"
             }
             return Hop(
-                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", start),
+                table: "\(table) AS \(alias)", alias: alias, origin: Self.origin("\(alias).\(column)", row: start),
                 row: SQLRow(alias: alias, key: "\(alias)._id", entity: entity, level: level))
         case .links(let owner, let isFlipped):
             guard let links = schema.linkTables[owner] else { return nil }
@@ -341,34 +345,35 @@ extension SQLPredicateTranslator {
             let end = self.alias()
             return Hop(
                 table: "\(links.quotedName) AS \(alias)", alias: alias,
-                origin: Self.origin("\(alias).\(columns.source)", row),
+                origin: Self.origin("\(alias).\(columns.source)", row: row),
                 row: SQLRow(
                     alias: end, key: target, entity: entity, level: level,
                     join: " JOIN \(table) AS \(end) ON \(end)._id = \(target)"))
         }
     }
 
-    private static func origin(_ column: String, _ row: SQLRow) -> SQLOrigin {
+    private static func origin(_ column: String, row: SQLRow) -> SQLOrigin {
         SQLOrigin(key: row.key, row: column) { "\(column) \($0)" }
     }
 
     /// A SELECT of something from the rows of a collection that meet some more conditions.
-    private func select(_ what: String, _ collection: SQLCollection, and more: [String] = []) -> String {
+    private func select(_ what: String, collection: SQLCollection, and more: [String] = []) -> String {
         // From the path's beginning on: each SELECT starts from the keys that the one before gives.
         var origin: String?
         for (stage, next) in zip(
             collection.stages, collection.stages.dropFirst().map(\.origin) + [collection.origin])
         {
             let keys = select(
-                next.key, from: stage.table, stage.level, [origin ?? stage.origin.ofKey] + stage.conditions)
+                next.key, from: stage.table, level: stage.level,
+                conditions: [origin ?? stage.origin.ofKey] + stage.conditions)
             origin = next.condition("IN (\(keys))")
         }
         return select(
-            what, from: collection.table, collection.level,
-            [origin ?? collection.origin.ofKey] + collection.conditions + more)
+            what, from: collection.table, level: collection.level,
+            conditions: [origin ?? collection.origin.ofKey] + collection.conditions + more)
     }
 
-    private func select(_ what: String, from table: String, _ level: Int, _ conditions: [String]) -> String {
+    private func select(_ what: String, from table: String, level: Int, conditions: [String]) -> String {
         "SELECT \(what) FROM \(table)\(levels[level].joins)" + SQLFetchStatement.words(conditions)
     }
 
@@ -377,17 +382,17 @@ extension SQLPredicateTranslator {
     /// ANY and ALL.
     mutating func quantified(_ comparison: FetchRequest.Comparison, nesting: Int) -> String? {
         guard isCollection(comparison.left) != nil,
-            var collection = open(comparison.left, nesting: nesting, .once(nesting: nesting))
+            var collection = open(comparison.left, nesting: nesting, repetition: .once(nesting: nesting))
         else { return nil }
         var direct = comparison
         direct.modifier = .direct
         let nesting = nesting + (collection.stages.count + 1) * Self.nestingOfSelect
         let element = collection.element
         guard nesting < Self.maximumNesting,
-            let leaf = inside(&collection, { $0.compare(.term(element), direct, nesting: nesting) })
+            let leaf = inside(&collection, { $0.compare(.term(element), comparison: direct, nesting: nesting) })
         else { return nil }
         if comparison.modifier == .all {
-            return "(NOT EXISTS (\(select("1", collection, and: ["NOT COALESCE(\(leaf), FALSE)"]))))"
+            return "(NOT EXISTS (\(select("1", collection: collection, and: ["NOT COALESCE(\(leaf), FALSE)"]))))"
         }
         collection.conditions.append(leaf)
         return exists(collection, isSearch: element.isIndexed && direct.isSearch)
@@ -399,7 +404,7 @@ extension SQLPredicateTranslator {
     /// the rows that meet the conditions once takes less, and so it does where an index finds them.
     private func exists(_ collection: SQLCollection, isSearch: Bool = false) -> String {
         guard looksAtAll || isSearch, let found = found(collection) else {
-            return "EXISTS (\(select("1", collection)))"
+            return "EXISTS (\(select("1", collection: collection)))"
         }
         return "\(found))"
     }
@@ -410,10 +415,11 @@ extension SQLPredicateTranslator {
         guard collection.isFree, !collection.conditions.isEmpty, let row = collection.origin.row else { return nil }
         // Built from the path's end: each SELECT keeps the rows whose key the SELECT of the next part gives.
         var key = collection.origin.key
-        var found = select(row, from: collection.table, collection.level, collection.conditions)
+        var found = select(row, from: collection.table, level: collection.level, conditions: collection.conditions)
         for stage in collection.stages.reversed() {
             guard let row = stage.origin.row else { return nil }
-            found = select(row, from: stage.table, stage.level, stage.conditions + ["\(key) IN (\(found))"])
+            found = select(
+                row, from: stage.table, level: stage.level, conditions: stage.conditions + ["\(key) IN (\(found))"])
             key = stage.origin.key
         }
         return "\(key) IN (\(found)"
@@ -421,8 +427,8 @@ extension SQLPredicateTranslator {
 
     /// That a value is one of a collection's elements.
     mutating func contains(
-        _ elements: FetchRequest.Expression, _ value: FetchRequest.Expression,
-        _ options: FetchRequest.Comparison.Options, nesting: Int
+        _ elements: FetchRequest.Expression, value: FetchRequest.Expression,
+        options: FetchRequest.Comparison.Options, nesting: Int
     ) -> String? {
         quantified(
             .init(left: elements, operator: .equal, right: value, modifier: .any, options: options), nesting: nesting)
@@ -442,7 +448,8 @@ extension SQLPredicateTranslator {
         default: isOne = nil
         }
         guard nesting + Self.nestingOfSelect < Self.maximumNesting,
-            let collection = open(elements, nesting: nesting, isOne == nil ? .everyWay : .once(nesting: nesting))
+            let collection = open(
+                elements, nesting: nesting, repetition: isOne == nil ? .everyWay : .once(nesting: nesting))
         else { return nil }
         if let isOne {
             return isOne ? exists(collection) : "(NOT COALESCE(\(exists(collection)), FALSE))"
@@ -488,15 +495,15 @@ extension SQLPredicateTranslator {
     {
         let element = collection.element
         switch collectionOperator {
-        case .count: return SQLTerm(sql: "(\(select("COUNT(*)", collection)))", kind: .integer64)
+        case .count: return SQLTerm(sql: "(\(select("COUNT(*)", collection: collection)))", kind: .integer64)
         case .minimum where hasExtremes(element):
-            return SQLTerm(sql: "(\(select("MIN(\(element.sql))", collection)))", kind: element.kind)
+            return SQLTerm(sql: "(\(select("MIN(\(element.sql))", collection: collection)))", kind: element.kind)
         case .maximum where hasExtremes(element):
-            return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection)))", kind: element.kind)
+            return SQLTerm(sql: "(\(select("MAX(\(element.sql))", collection: collection)))", kind: element.kind)
         case .sum where element.kind == .integer16 || element.kind == .integer32:
             // There cannot be so many that 64 bits do not hold the sum; what is larger is not a 64-bit integer for SQL.
             return dialect.sum(element.sql).map { sum in
-                SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection)))", kind: .integer64)
+                SQLTerm(sql: "(\(select("COALESCE(\(sum), 0)", collection: collection)))", kind: .integer64)
             }
         default: return nil
         }

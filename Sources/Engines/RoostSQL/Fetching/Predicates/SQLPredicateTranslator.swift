@@ -146,13 +146,13 @@ struct SQLPredicateTranslator {
         case .comparison(let comparison): return self.comparison(comparison, nesting: nesting)
         case .not(let member):
             return condition(member, nesting: nesting + 2).map { "(NOT COALESCE(\($0), FALSE))" }
-        case .and(let members): return join(members, "AND", empty: "TRUE", nesting: nesting)
-        case .or(let members): return join(members, "OR", empty: "FALSE", nesting: nesting)
+        case .and(let members): return join(members, word: "AND", empty: "TRUE", nesting: nesting)
+        case .or(let members): return join(members, word: "OR", empty: "FALSE", nesting: nesting)
         }
     }
 
     private mutating func join(
-        _ members: [FetchRequest.Predicate], _ word: String, empty: String, nesting: Int
+        _ members: [FetchRequest.Predicate], word: String, empty: String, nesting: Int
     ) -> String? {
         guard !members.isEmpty else { return empty }
         var terms: [String] = []
@@ -164,12 +164,12 @@ struct SQLPredicateTranslator {
             }
             terms.append(term)
         }
-        return Self.chain(terms, word)
+        return Self.chain(terms, word: word)
     }
 
     /// Joins terms so that neither the parser's stack nor the depth of the expression grows with
     /// their number.
-    static func chain(_ terms: [String], _ word: String) -> String {
+    static func chain(_ terms: [String], word: String) -> String {
         var terms = terms
         while terms.count > termsPerChain {
             terms = stride(from: 0, to: terms.count, by: termsPerChain).map { start in

@@ -26,7 +26,7 @@ extension ConversionOptions {
     ///
     /// - Throws: What ``PersistentStoreType/replace(_:with:overwriting:)`` throws; `cancelled`.
     func replace(
-        _ location: StoreLocation, _ type: any PersistentStoreType, with new: StoreLocation
+        _ location: StoreLocation, type: any PersistentStoreType, with new: StoreLocation
     ) throws(StoreError) {
         var patience = patience
         var request: ExclusiveRequest?

@@ -27,7 +27,7 @@ enum ContentPart: Sendable {
     /// `tally` is the expected content. If the store differs from it, the parts still cover
     /// everything, but may differ in size.
     static func parts(
-        of tally: StoreTally, _ snapshot: any StoreSnapshot, checkingStructure: Bool
+        of tally: StoreTally, snapshot: any StoreSnapshot, checkingStructure: Bool
     ) throws(StoreError) -> [ContentPart] {
         let model = snapshot.model
         var parts: [ContentPart] = checkingStructure ? [.structure] : []
@@ -38,19 +38,19 @@ enum ContentPart: Sendable {
         for root in model.roots {
             let count = model.entities[root].selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
             let lastKey = try snapshot.lastKey(of: model.entities[root].name)
-            parts += spans(count, lastKey).map { .records(root: root, $0) }
+            parts += spans(count, lastKey: lastKey).map { .records(root: root, $0) }
         }
         for relationship in model.linkRelationships {
             // In a relationship that is its own inverse, the store chooses which end is the source.
             let count = relationship.isReflexive ? 0 : tally.relationships[relationship.number].count
             let lastKey = try snapshot.lastKey(of: model.entities[relationship.source].name)
-            parts += spans(count, lastKey).map { .links(relationship: relationship.number, $0) }
+            parts += spans(count, lastKey: lastKey).map { .links(relationship: relationship.number, $0) }
         }
         return parts
     }
 
     /// Divides the range of keys for `count` records or links whose keys reach about `lastKey`.
-    private static func spans(_ count: Int, _ lastKey: Int64) -> [KeySpan] {
+    private static func spans(_ count: Int, lastKey: Int64) -> [KeySpan] {
         let pieces = Int64(min(maximumCount, max(1, count / wantedCount)))
         let width = lastKey / pieces
         guard pieces > 1, width > 0 else { return [KeySpan()] }

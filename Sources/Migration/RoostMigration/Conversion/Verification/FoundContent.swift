@@ -33,9 +33,9 @@ struct FoundContent {
     ///   - snapshot: The source.
     ///   - options: How it is read.
     ///   - skipped: Takes the damaged objects.
-    /// - Throws: As ``RecordCursor/next(into:_:noting:)``.
+    /// - Throws: As ``RecordCursor/next(into:options:noting:)``.
     mutating func countRest(
-        of snapshot: any StoreSnapshot, _ options: ConversionOptions, noting skipped: inout SkippedObjects
+        of snapshot: any StoreSnapshot, options: ConversionOptions, noting skipped: inout SkippedObjects
     ) throws(StoreError) {
         var batch = RecordBatch(model: model)
         for root in model.roots {
@@ -43,7 +43,7 @@ struct FoundContent {
             guard !rest.isEmpty else { continue }
             entities.formUnion(rest)
             let cursor = try snapshot.records(of: model.entities[root].name, after: nil)
-            while try cursor.next(into: &batch, options, noting: &skipped) {
+            while try cursor.next(into: &batch, options: options, noting: &skipped) {
                 batch.forEachRecord { record in
                     guard rest.contains(record.entityNumber) else { return }
                     tally.entities[record.entityNumber].add(record.storedContentHash)
@@ -78,7 +78,7 @@ struct FoundContent {
     ///   - recorded: What the last commit recorded; nil for a store that records nothing.
     ///   - store: The source.
     /// - Throws: `corrupted`, with the entities and relationships that differ.
-    func requireRecorded(_ recorded: StoreTally?, _ store: any PersistentStore) throws(StoreError) {
+    func requireRecorded(_ recorded: StoreTally?, store: any PersistentStore) throws(StoreError) {
         guard let recorded, !store.takesChanges else { return }
         let names = differences(from: recorded)
         guard !names.isEmpty else { return }

@@ -25,15 +25,15 @@ final class PartwiseReading: Sendable {
     private let state: Mutex<State>
 
     init(
-        _ filler: StoreFiller, _ store: any PersistentStore, _ parts: [ContentPart], expecting copied: CopiedContent,
-        _ memory: PrivateMemory
+        _ filler: StoreFiller, store: any PersistentStore, parts: [ContentPart], expecting copied: CopiedContent,
+        memory: PrivateMemory
     ) {
         self.filler = filler
         self.store = store
         self.parts = parts
         self.memory = memory
         expected = copied.tally.digest
-        leftOut = LeftOut(copied.skippedThere ?? copied.skipped, store.model)
+        leftOut = LeftOut(copied.skippedThere ?? copied.skipped, model: store.model)
         state = Mutex(
             State(
                 tally: StoreTally(model: store.model),
@@ -47,9 +47,9 @@ final class PartwiseReading: Sendable {
             do throws(StoreError) {
                 switch parts[number] {
                 case .structure: try store.requireSoundStructure()
-                case .records(let root, let span): try read(root, span, snapshot, &records)
+                case .records(let root, let span): try read(root, span: span, snapshot: snapshot, records: &records)
                 case .links(let relationship, let span):
-                    try read(store.model.relationships[relationship], span, snapshot)
+                    try read(store.model.relationships[relationship], span: span, snapshot: snapshot)
                 }
             } catch {
                 state.withLock { state in
@@ -85,7 +85,7 @@ final class PartwiseReading: Sendable {
     }
 
     private func read(
-        _ root: Int, _ span: ContentPart.KeySpan, _ snapshot: any StoreSnapshot, _ records: inout RecordBatch
+        _ root: Int, span: ContentPart.KeySpan, snapshot: any StoreSnapshot, records: inout RecordBatch
     ) throws(StoreError) {
         let name = store.model.entities[root].name
         let last = span.through ?? .max
@@ -99,15 +99,15 @@ final class PartwiseReading: Sendable {
                     return
                 }
                 tally.entities[record.entityNumber].add(record.computedContentHash)
-                leftOut.count(record, &dangling)
+                leftOut.count(record, counts: &dangling)
                 count += 1
             }
-            add(tally, dangling, objects: count, links: 0, name.text)
+            add(tally, dangling: dangling, objects: count, links: 0, current: name.text)
         }
     }
 
     private func read(
-        _ relationship: ManagedObjectModel.Relationship, _ span: ContentPart.KeySpan, _ snapshot: any StoreSnapshot
+        _ relationship: ManagedObjectModel.Relationship, span: ContentPart.KeySpan, snapshot: any StoreSnapshot
     ) throws(StoreError) {
         let last = span.through ?? .max
         var batch = LinkBatch(relationship: relationship.number)
@@ -122,12 +122,12 @@ final class PartwiseReading: Sendable {
             }
             var (tally, dangling) = (StoreTally(model: store.model), leftOut.none)
             tally.add(batch)
-            leftOut.count(batch, relationship, &dangling)
-            add(tally, dangling, objects: 0, links: batch.count, relationship.name.description)
+            leftOut.count(batch, relationship: relationship, counts: &dangling)
+            add(tally, dangling: dangling, objects: 0, links: batch.count, current: relationship.name.description)
         }
     }
 
-    private func add(_ tally: StoreTally, _ dangling: [Int], objects: Int, links: Int, _ current: String) {
+    private func add(_ tally: StoreTally, dangling: [Int], objects: Int, links: Int, current: String) {
         state.withLock { state in
             state.tally.add(tally)
             for (number, count) in dangling.enumerated() { state.dangling[number] += count }
@@ -135,7 +135,8 @@ final class PartwiseReading: Sendable {
             state.links += links
             // Inside the lock, so that the reported numbers only grow.
             filler.report(
-                .verifying, current, objects: state.objects, links: state.links, totalObjects: expected.objectCount,
+                .verifying, current: current, objects: state.objects, links: state.links,
+                totalObjects: expected.objectCount,
                 totalLinks: expected.linkCount, seconds: (ContinuousClock().now - start).inSeconds)
         }
     }
@@ -152,7 +153,7 @@ private struct LeftOut: Sendable {
     private let targets: Set<Target>
     private let references: [[RecordLayout.Field]]
 
-    init(_ skipped: [ObjectID], _ model: ManagedObjectModel) {
+    init(_ skipped: [ObjectID], model: ManagedObjectModel) {
         self.model = model
         targets = Set(skipped.compactMap { id in model.entity(id.entity).map { Target(root: $0.root, key: id.key) } })
         references = model.entities.map { entity in entity.layout.fields.filter { $0.destination != nil } }
@@ -161,7 +162,7 @@ private struct LeftOut: Sendable {
     /// Counts of zero by relationship; empty if nothing was left out.
     var none: [Int] { targets.isEmpty ? [] : Array(repeating: 0, count: model.relationships.count) }
 
-    func count(_ record: borrowing RecordReader, _ counts: inout [Int]) {
+    func count(_ record: borrowing RecordReader, counts: inout [Int]) {
         guard !targets.isEmpty else { return }
         for field in references[record.entityNumber] {
             guard let destination = field.destination, let relationship = field.relationship,
@@ -172,7 +173,7 @@ private struct LeftOut: Sendable {
         }
     }
 
-    func count(_ batch: LinkBatch, _ relationship: ManagedObjectModel.Relationship, _ counts: inout [Int]) {
+    func count(_ batch: LinkBatch, relationship: ManagedObjectModel.Relationship, counts: inout [Int]) {
         guard !targets.isEmpty else { return }
         let (source, target) = (model.entities[relationship.source].root, model.entities[relationship.destination].root)
         for link in batch.links

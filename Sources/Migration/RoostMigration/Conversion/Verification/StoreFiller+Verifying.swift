@@ -15,13 +15,13 @@ extension StoreFiller {
     ///
     /// Uses several threads if the machine has the processors and the content is large enough.
     func readAgain(
-        _ store: any PersistentStore, expecting copied: CopiedContent, _ memory: PrivateMemory
+        _ store: any PersistentStore, expecting copied: CopiedContent, memory: PrivateMemory
     ) throws(StoreError) -> SecondReading {
         let snapshot = try store.snapshot()
         defer { snapshot.close() }
         let generation = try snapshot.recordedTally()?.generation
-        let parts = try ContentPart.parts(of: copied.tally, snapshot, checkingStructure: options.verifies)
-        let reading = PartwiseReading(self, store, parts, expecting: copied, memory)
+        let parts = try ContentPart.parts(of: copied.tally, snapshot: snapshot, checkingStructure: options.verifies)
+        let reading = PartwiseReading(self, store: store, parts: parts, expecting: copied, memory: memory)
         let threads =
             snapshot is any SequentialSnapshot
             ? 1 : min(maximumReaders, ProcessInfo.processInfo.activeProcessorCount, parts.count)
@@ -43,19 +43,20 @@ extension StoreFiller {
     /// Throws code `verificationFailed` unless both tallies agree in each entity and each
     /// relationship.
     static func compare(
-        _ read: StoreTally, _ found: StoreTally, _ model: ManagedObjectModel, _ location: StoreLocation
+        _ read: StoreTally, found: StoreTally, model: ManagedObjectModel, location: StoreLocation
     ) throws(StoreError) {
         for (entity, (read, found)) in zip(model.entities, zip(read.entities, found.entities)) where read != found {
-            throw failure("entity '\(entity.name)'", "objects", read, found, location)
+            throw failure("entity '\(entity.name)'", things: "objects", read: read, found: found, location: location)
         }
         for (relationship, (read, found)) in zip(model.relationships, zip(read.relationships, found.relationships))
         where read != found {
-            throw failure("relationship '\(relationship.name)'", "links", read, found, location)
+            throw failure(
+                "relationship '\(relationship.name)'", things: "links", read: read, found: found, location: location)
         }
     }
 
     private static func failure(
-        _ what: String, _ things: String, _ read: Tally, _ found: Tally, _ location: StoreLocation
+        _ what: String, things: String, read: Tally, found: Tally, location: StoreLocation
     ) -> StoreError {
         let difference =
             read.count == found.count

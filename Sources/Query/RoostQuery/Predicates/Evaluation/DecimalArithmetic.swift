@@ -17,7 +17,7 @@ extension DecimalNumber {
 
     var magnitude: DecimalNumber { isNegative ? negated : self }
 
-    /// The sum; nil when a decimal cannot hold it, large or small as it is.
+    /// Returns the sum, or nil if it is out of the range of decimals.
     static func sum(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         let exponent = min(left.exponent, right.exponent)
@@ -36,7 +36,7 @@ extension DecimalNumber {
         return sum.value
     }
 
-    /// The product; nil when a decimal cannot hold it, large or small as it is.
+    /// Returns the product, or nil if it is out of the range of decimals.
     static func product(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN else { return .nan }
         return DecimalNumber(
@@ -45,13 +45,14 @@ extension DecimalNumber {
             exponent: Int(left.exponent) + Int(right.exponent))
     }
 
-    /// The quotient; nil when a decimal cannot hold it, large or small as it is.
+    /// Returns the quotient, or nil if it is out of the range of decimals.
     ///
     /// The divisor must not be 0.
     static func quotient(_ left: Self, _ right: Self) -> Self? {
         guard !left.isNaN, !right.isNaN, right.mantissa != 0 else { return .nan }
         guard left.mantissa != 0 else { return .zero }
-        // 38 digits and 39 zeros, which 256 bits hold, over at most 38 digits: the quotient has 39 at least, and the rest decides nothing.
+        // 38 digits and 39 zeros, which 256 bits hold, over at most 38 digits: the quotient has 39
+        // at least, and the rest decides nothing.
         let (lead, digits) = left.normalized
         let (high, low) = digits.multipliedFullWidth(by: Self.mantissaLimit)
         let dividend = Self.timesTen((high, low))

@@ -45,8 +45,8 @@ struct DecimalSum {
         digits[index] += isNegative ? -Int128(part) : Int128(part)
     }
 
-    /// The sum with 38 digits, rounded half away from zero; nil when a decimal cannot hold it,
-    /// large as it is.
+    /// The sum with 38 digits, rounded half away from zero; nil if it is out of the range of
+    /// decimals.
     var value: DecimalNumber? {
         guard !isNaN else { return .nan }
         var (carried, carry) = Self.carried(digits)

@@ -15,7 +15,8 @@ final class OperandSet: @unchecked Sendable {
     let containsNull: Bool
 
     private struct Element: @unchecked Sendable {
-        // Proof of Sendable: a value that never changes; the bytes are those of the set's constants.
+        // Proof of Sendable: a value that never changes; the bytes are those of the set's
+        // constants.
         let operand: PredicateOperand
     }
 
@@ -27,7 +28,7 @@ final class OperandSet: @unchecked Sendable {
         var containsNull = false
         for (position, constant) in constants.enumerated() {
             if case .null = constant.operand { containsNull = true }
-            // NaN equals nothing, itself neither.
+            // NaN equals nothing, not even itself.
             guard PredicateOperand.equal(constant.operand, constant.operand) else { continue }
             var place = Self.hash(constant.operand) & (capacity - 1)
             // What is there already would make a long run of places that are taken.

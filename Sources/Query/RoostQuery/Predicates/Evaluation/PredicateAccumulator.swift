@@ -67,7 +67,7 @@ struct PredicateAccumulator {
 
     /// The mean of the values; null without values.
     ///
-    /// Of whole numbers the double that is nearest to it, also where no double is the sum.
+    /// For whole numbers it is the nearest double, even if no double is the sum.
     var average: PredicateOperand {
         guard valueCount > 0 else { return .null }
         let sum = sum

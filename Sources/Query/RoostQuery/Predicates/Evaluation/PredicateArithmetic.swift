@@ -9,7 +9,7 @@ internal import RoostCore
 enum PredicateArithmetic {
     /// The value of a function of one or two arguments; `right` is ignored where it takes one.
     static func value(
-        of function: FetchRequest.Function, _ left: PredicateOperand, _ right: PredicateOperand
+        of function: FetchRequest.Function, left: PredicateOperand, right: PredicateOperand
     ) -> PredicateOperand {
         if case .null = left { return .null }
         if case .null = right { return .null }
@@ -25,16 +25,16 @@ enum PredicateArithmetic {
         case .log: return .double(log10(double(left)))
         case .naturalLog: return .double(Foundation.log(double(left)))
         case .exponential: return .double(exp(double(left)))
-        case .floor: return rounded(left, .down)
-        case .ceiling: return rounded(left, .up)
-        case .truncate: return rounded(left, .towardZero)
+        case .floor: return rounded(left, rule: .down)
+        case .ceiling: return rounded(left, rule: .up)
+        case .truncate: return rounded(left, rule: .towardZero)
         case .absolute: return absolute(left)
-        case .bitwiseAnd: return whole(left, right) { $0 & $1 }
-        case .bitwiseOr: return whole(left, right) { $0 | $1 }
-        case .bitwiseXor: return whole(left, right) { $0 ^ $1 }
-        case .leftShift: return whole(left, right) { $0 << $1 }
-        case .rightShift: return whole(left, right) { $0 >> $1 }
-        case .onesComplement: return whole(left, left) { a, _ in ~a }
+        case .bitwiseAnd: return whole(left, right: right) { $0 & $1 }
+        case .bitwiseOr: return whole(left, right: right) { $0 | $1 }
+        case .bitwiseXor: return whole(left, right: right) { $0 ^ $1 }
+        case .leftShift: return whole(left, right: right) { $0 << $1 }
+        case .rightShift: return whole(left, right: right) { $0 >> $1 }
+        case .onesComplement: return whole(left, right: left) { a, _ in ~a }
         default: return .null
         }
     }
@@ -63,7 +63,7 @@ enum PredicateArithmetic {
             let (sum, isTooLarge) = a.addingReportingOverflow(b)
             if !isTooLarge { return .integer(sum) }
         }
-        return decimalOrDouble(left, right, DecimalNumber.sum) { $0 + $1 }
+        return decimalOrDouble(left, right: right, decimals: DecimalNumber.sum) { $0 + $1 }
     }
 
     private static func subtract(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
@@ -79,19 +79,19 @@ enum PredicateArithmetic {
             let (product, isTooLarge) = a.multipliedReportingOverflow(by: b)
             if !isTooLarge { return .integer(product) }
         }
-        return decimalOrDouble(left, right, DecimalNumber.product) { $0 * $1 }
+        return decimalOrDouble(left, right: right, decimals: DecimalNumber.product) { $0 * $1 }
     }
 
     /// Never a whole-number division; of a decimal by zero, null.
     static func divide(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let a) = left, case .integer(let b) = right { return .double(Double(a) / Double(b)) }
         if decimal(left) != nil, let b = decimal(right), !b.isNaN, b.mantissa == 0 { return .null }
-        return decimalOrDouble(left, right, DecimalNumber.quotient) { $0 / $1 }
+        return decimalOrDouble(left, right: right, decimals: DecimalNumber.quotient) { $0 / $1 }
     }
 
     private static func decimalOrDouble(
-        _ left: PredicateOperand, _ right: PredicateOperand,
-        _ decimals: (DecimalNumber, DecimalNumber) -> DecimalNumber?, _ doubles: (Double, Double) -> Double
+        _ left: PredicateOperand, right: PredicateOperand,
+        decimals: (DecimalNumber, DecimalNumber) -> DecimalNumber?, _ doubles: (Double, Double) -> Double
     ) -> PredicateOperand {
         if let a = decimal(left), let b = decimal(right), let result = decimals(a, b) { return .decimal(result) }
         return .double(doubles(double(left), double(right)))
@@ -99,7 +99,7 @@ enum PredicateArithmetic {
 
     private static func power(_ left: PredicateOperand, _ right: PredicateOperand) -> PredicateOperand {
         if case .integer(let base) = left, case .integer(let exponent) = right, exponent >= 0,
-            let power = wholePower(base, exponent)
+            let power = wholePower(base, exponent: exponent)
         {
             return .integer(power)
         }
@@ -107,7 +107,7 @@ enum PredicateArithmetic {
     }
 
     /// The power if it is a number of 64 bits.
-    private static func wholePower(_ base: Int64, _ exponent: Int64) -> Int64? {
+    private static func wholePower(_ base: Int64, exponent: Int64) -> Int64? {
         var (result, square, rest): (Int64, Int64, Int64) = (1, base, exponent)
         while true {
             if rest & 1 == 1 {
@@ -152,7 +152,7 @@ enum PredicateArithmetic {
         }
     }
 
-    private static func rounded(_ operand: PredicateOperand, _ rule: FloatingPointRoundingRule) -> PredicateOperand {
+    private static func rounded(_ operand: PredicateOperand, rule: FloatingPointRoundingRule) -> PredicateOperand {
         switch operand {
         case .integer: operand
         case .double(let number): .double(number.rounded(rule))
@@ -162,7 +162,7 @@ enum PredicateArithmetic {
     }
 
     private static func whole(
-        _ left: PredicateOperand, _ right: PredicateOperand, _ body: (Int64, Int64) -> Int64
+        _ left: PredicateOperand, right: PredicateOperand, _ body: (Int64, Int64) -> Int64
     ) -> PredicateOperand {
         guard case .integer(let a) = left, case .integer(let b) = right else { return .null }
         return .integer(body(a, b))

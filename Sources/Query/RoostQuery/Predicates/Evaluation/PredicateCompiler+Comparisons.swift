@@ -5,17 +5,18 @@ extension PredicateCompiler {
     typealias Operator = FetchRequest.Comparison.Operator
 
     /// Compiles a comparison; throws code `invalidRequest` for sides that can never be compared so.
-    mutating func comparison(_ comparison: FetchRequest.Comparison, _ depth: Int) throws(StoreError) -> Condition {
-        if let condition = try existence(comparison, depth) { return condition }
+    mutating func comparison(_ comparison: FetchRequest.Comparison, depth: Int) throws(StoreError) -> Condition {
+        if let condition = try existence(comparison, depth: depth) { return condition }
         let left = try expression(comparison.left, depth: depth + 1)
         guard comparison.modifier == .direct else {
             let word = comparison.modifier == .any ? "ANY" : "ALL"
             guard left.type.isCollection else {
                 throw invalid(
-                    "\(word) needs many values on its left side, but there is \(describe(left, comparison.left)).")
+                    "\(word) needs many values on its left side, but there is \(describe(left, expression: comparison.left))."
+                )
             }
             return try quantified(left, isAll: comparison.modifier == .all) { (compiler, element) throws(StoreError) in
-                try compiler.compare(element, comparison, depth)
+                try compiler.compare(element, comparison: comparison, depth: depth)
             }
         }
         if left.type.isCollection {
@@ -23,19 +24,19 @@ extension PredicateCompiler {
                 throw manyValues(comparison)
             }
             let right = try expression(comparison.right, depth: depth + 1)
-            try requireSingle(right, comparison)
+            try requireSingle(right, comparison: comparison)
             return try quantified(left, isAll: false) { (compiler, element) throws(StoreError) in
-                try compiler.requireComparable(element, right, .equal, comparison)
-                return try compiler.compare(element, .equal, right, comparison.options)
+                try compiler.requireComparable(element, right: right, operation: .equal, comparison: comparison)
+                return try compiler.compare(element, operation: .equal, right: right, options: comparison.options)
             }
         }
-        return try compare(left, comparison, depth)
+        return try compare(left, comparison: comparison, depth: depth)
     }
 
     /// `SUBQUERY(…).@count > 0` and the like, which the first object found decides; nil for any
     /// other comparison.
     private mutating func existence(
-        _ comparison: FetchRequest.Comparison, _ depth: Int
+        _ comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition? {
         guard case .path(of: .subquery(let objects, let variable, let predicate), ["@count"]) = comparison.left,
             case .constant(.int(let number)) = comparison.right, comparison.modifier == .direct
@@ -55,22 +56,22 @@ extension PredicateCompiler {
 
     /// Compares one value with the right side of a comparison.
     private mutating func compare(
-        _ left: Term, _ comparison: FetchRequest.Comparison, _ depth: Int
+        _ left: Term, comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
         switch comparison.operator {
-        case .between: return try between(left, comparison, depth)
-        case .isIn: return try membership(left, comparison, depth)
+        case .between: return try between(left, comparison: comparison, depth: depth)
+        case .isIn: return try membership(left, comparison: comparison, depth: depth)
         default:
             let right = try expression(comparison.right, depth: depth + 1)
-            try requireSingle(right, comparison)
-            try requireComparable(left, right, comparison.operator, comparison)
-            return try compare(left, comparison.operator, right, comparison.options)
+            try requireSingle(right, comparison: comparison)
+            try requireComparable(left, right: right, operation: comparison.operator, comparison: comparison)
+            return try compare(left, operation: comparison.operator, right: right, options: comparison.options)
         }
     }
 
     /// Compares two values that can be compared.
     private mutating func compare(
-        _ left: Term, _ operation: Operator, _ right: Term, _ options: FetchRequest.Comparison.Options
+        _ left: Term, operation: Operator, right: Term, options: FetchRequest.Comparison.Options
     ) throws(StoreError) -> Condition {
         let isPlain = left.isPlain && right.isPlain
         let isText = left.type.family == .text || right.type.family == .text
@@ -89,19 +90,19 @@ extension PredicateCompiler {
             return Condition(node: add(.truth(false)), isPlain: true)
         }
         if let text = right.constant?.text {
-            return try match(left, operation, text, options)
+            return try match(left, operation: operation, text: text, options: options)
         }
         if let text = left.constant?.text, let mirrored = operation.mirrored {
-            return try match(right, mirrored, text, options)
+            return try match(right, operation: mirrored, text: text, options: options)
         }
-        // A pattern that is known only on the record can be none.
+        // A pattern that is known only on the record may be invalid.
         return Condition(
             node: add(.compareText(left.node, operation, right.node, options)),
             isPlain: isPlain && operation != .matches && operation != .like)
     }
 
     private mutating func match(
-        _ term: Term, _ operation: Operator, _ text: String, _ options: FetchRequest.Comparison.Options
+        _ term: Term, operation: Operator, text: String, options: FetchRequest.Comparison.Options
     ) throws(StoreError) -> Condition {
         let matcher = try StringMatcher(operation, pattern: text, options: options)
         let node = add(.match(term.node, matcher: add(matcher), whenNull: operation == .notEqual))
@@ -109,54 +110,54 @@ extension PredicateCompiler {
     }
 
     private mutating func between(
-        _ left: Term, _ comparison: FetchRequest.Comparison, _ depth: Int
+        _ left: Term, comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
         guard case .aggregate(let ends) = comparison.right, ends.count == 2 else {
             throw invalid("the right side of BETWEEN must be a list of two values, as in {1, 9}.")
         }
         let (low, high) = (try expression(ends[0], depth: depth + 2), try expression(ends[1], depth: depth + 2))
         for end in [low, high] {
-            try requireSingle(end, comparison)
-            try requireComparable(left, end, .between, comparison)
+            try requireSingle(end, comparison: comparison)
+            try requireComparable(left, right: end, operation: .between, comparison: comparison)
         }
         guard left.type.family == .text, !comparison.options.subtracting(.normalized).isEmpty else {
             return Condition(
                 node: add(.between(left.node, low.node, high.node)),
                 isPlain: left.isPlain && low.isPlain && high.isPlain)
         }
-        let above = try compare(left, .greaterOrEqual, low, comparison.options)
-        let below = try compare(left, .lessOrEqual, high, comparison.options)
+        let above = try compare(left, operation: .greaterOrEqual, right: low, options: comparison.options)
+        let below = try compare(left, operation: .lessOrEqual, right: high, options: comparison.options)
         return Condition(node: add(.and(links([above.node, below.node]))), isPlain: above.isPlain && below.isPlain)
     }
 
     // MARK: Membership
 
     private mutating func membership(
-        _ left: Term, _ comparison: FetchRequest.Comparison, _ depth: Int
+        _ left: Term, comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
         if case .aggregate(let members) = comparison.right {
-            return try membership(left, of: members, comparison, depth)
+            return try membership(left, of: members, comparison: comparison, depth: depth)
         }
         let right = try expression(comparison.right, depth: depth + 1)
         if right.type.isCollection {
             return try quantified(right, isAll: false) { (compiler, element) throws(StoreError) in
-                try compiler.requireComparable(left, element, .isIn, comparison)
-                return try compiler.compare(element, .equal, left, comparison.options)
+                try compiler.requireComparable(left, right: element, operation: .isIn, comparison: comparison)
+                return try compiler.compare(element, operation: .equal, right: left, options: comparison.options)
             }
         }
         let families = Set([left.type.family, right.type.family])
         guard families.isSubset(of: [.text, .null]) else {
             throw invalid(
-                "the right side of IN must be a list of values, a path to many, or text; it is \(describe(right, comparison.right))."
+                "the right side of IN must be a list of values, a path to many, or text; it is \(describe(right, expression: comparison.right))."
             )
         }
-        return try compare(left, .isIn, right, comparison.options)
+        return try compare(left, operation: .isIn, right: right, options: comparison.options)
     }
 
     /// Whether a value is one of a list: constants are looked up all at once, others are compared
     /// one by one.
     private mutating func membership(
-        _ left: Term, of members: [FetchRequest.Expression], _ comparison: FetchRequest.Comparison, _ depth: Int
+        _ left: Term, of members: [FetchRequest.Expression], comparison: FetchRequest.Comparison, depth: Int
     ) throws(StoreError) -> Condition {
         try requireListCount(members.count)
         let folding: FetchRequest.Comparison.Options =
@@ -169,16 +170,17 @@ extension PredicateCompiler {
             if case .constant(let value) = member {
                 try requireStorable(value)
                 try requireComparable(
-                    left, Term(node: 0, type: PredicateType(value, model: model), isPlain: true, constant: value),
-                    .isIn,
-                    comparison, right: member)
+                    left,
+                    right: Term(node: 0, type: PredicateType(value, model: model), isPlain: true, constant: value),
+                    operation: .isIn,
+                    comparison: comparison, right: member)
                 wanted.append(PredicateConstant(value.folded(folding), model: model))
                 continue
             }
             let term = try expression(member, depth: depth + 2)
-            try requireSingle(term, comparison)
-            try requireComparable(left, term, .isIn, comparison, right: member)
-            let condition = try compare(left, .equal, term, comparison.options)
+            try requireSingle(term, comparison: comparison)
+            try requireComparable(left, right: term, operation: .isIn, comparison: comparison, right: member)
+            let condition = try compare(left, operation: .equal, right: term, options: comparison.options)
             isPlain = isPlain && condition.isPlain
             conditions.append(condition.node)
         }
@@ -228,7 +230,7 @@ extension PredicateCompiler {
         }
     }
 
-    private func requireSingle(_ right: Term, _ comparison: FetchRequest.Comparison) throws(StoreError) {
+    private func requireSingle(_ right: Term, comparison: FetchRequest.Comparison) throws(StoreError) {
         guard right.type.isCollection else { return }
         throw invalid(
             "the right side of \(Self.symbol(comparison.operator)) has many values; only the left side can, with ANY or ALL, and the right side of IN."
@@ -236,7 +238,7 @@ extension PredicateCompiler {
     }
 
     private func requireComparable(
-        _ left: Term, _ right: Term, _ operation: Operator, _ comparison: FetchRequest.Comparison,
+        _ left: Term, right: Term, operation: Operator, comparison: FetchRequest.Comparison,
         right member: FetchRequest.Expression? = nil
     ) throws(StoreError) {
         let (a, b) = (left.type.family, right.type.family)
@@ -260,12 +262,12 @@ extension PredicateCompiler {
         }
         guard allowed else {
             throw invalid(
-                "\(describe(left, comparison.left)) cannot be compared with \(describe(right, member ?? comparison.right)) by \(Self.symbol(comparison.operator))."
+                "\(describe(left, expression: comparison.left)) cannot be compared with \(describe(right, expression: member ?? comparison.right)) by \(Self.symbol(comparison.operator))."
             )
         }
     }
 
-    func describe(_ term: Term, _ expression: FetchRequest.Expression) -> String {
+    func describe(_ term: Term, expression: FetchRequest.Expression) -> String {
         switch expression {
         case .keyPath(let path): "'\(path.joined(separator: "."))' (\(term.type.kind))"
         case .constant: "\(term.type.family == .object ? "an" : "a") \(term.type.family) constant"
@@ -296,7 +298,7 @@ extension PredicateCompiler {
 }
 
 extension FetchRequest.Comparison.Operator {
-    /// The operator that says the same with the sides exchanged, where there is one.
+    /// The operator with the same meaning after the sides are exchanged, if any.
     var mirrored: Self? {
         switch self {
         case .equal, .notEqual: self

@@ -16,29 +16,29 @@ extension PredicateCompiler {
         case .keyPath(let names), .path(of: .evaluatedObject, let names):
             let resolved = try ResolvedPath(names, from: entity.number, model: model)
             try requireDepthHere(depth + resolved.relationships.count)
-            return try path(resolved, names, from: nil)
-        case .path(of: let start, let names): return try path(of: start, names, depth)
-        case .aggregate(let members): return try list(members, depth)
-        case .function(let function, let arguments): return try call(function, arguments, depth)
-        case .registered(let name, let arguments): return try registered(name, arguments, depth)
-        case .cast(let value, let type): return try cast(value, type, depth)
+            return try path(resolved, names: names, from: nil)
+        case .path(of: let start, let names): return try path(of: start, names: names, depth: depth)
+        case .aggregate(let members): return try list(members, depth: depth)
+        case .function(let function, let arguments): return try call(function, arguments: arguments, depth: depth)
+        case .registered(let name, let arguments): return try registered(name, arguments: arguments, depth: depth)
+        case .cast(let value, let type): return try cast(value, type: type, depth: depth)
         case .subquery(let collection, let variable, let predicate):
-            return try subquery(collection, variable, predicate, depth)
+            return try subquery(collection, variable: variable, predicate: predicate, depth: depth)
         case .conditional(let condition, let whenTrue, let whenFalse):
-            return try conditional(condition, whenTrue, whenFalse, depth)
-        case .element(of: let collection, let index): return try element(of: collection, index, depth)
+            return try conditional(condition, whenTrue: whenTrue, whenFalse: whenFalse, depth: depth)
+        case .element(of: let collection, let index): return try element(of: collection, index: index, depth: depth)
         case .setOperation(let operation, let left, let right):
-            return try setOperation(operation, left, right, depth)
+            return try setOperation(operation, left: left, right: right, depth: depth)
         }
     }
 
     /// Compiles an expression that must have one value.
     mutating func single(
-        _ expression: FetchRequest.Expression, _ depth: Int, in place: String
+        _ expression: FetchRequest.Expression, depth: Int, in place: String
     ) throws(StoreError) -> Term {
         let term = try self.expression(expression, depth: depth)
         guard !term.type.isCollection else {
-            throw invalid("\(place) needs one value, but \(describe(term, expression)) are many.")
+            throw invalid("\(place) needs one value, but \(describe(term, expression: expression)) are many.")
         }
         return term
     }
@@ -46,7 +46,7 @@ extension PredicateCompiler {
     // MARK: Paths
 
     private mutating func path(
-        _ path: ResolvedPath, _ names: [String], from start: Term?
+        _ path: ResolvedPath, names: [String], from start: Term?
     ) throws(StoreError) -> Term {
         if start == nil, path.isLocal {
             guard case .field(let field) = path.end else {
@@ -58,12 +58,13 @@ extension PredicateCompiler {
         }
         let isMany = start?.type.isCollection ?? false || path.relationships.contains { $0.isToMany }
         return try self.path(
-            path.relationships, path.end, of: path.entity, path.collectionOperator, isMany: isMany, names, from: start)
+            path.relationships, end: path.end, of: path.entity, collectionOperator: path.collectionOperator,
+            isMany: isMany, names: names, from: start)
     }
 
     private mutating func path(
-        _ relationships: [ManagedObjectModel.Relationship], _ end: ResolvedPath.End, of number: Int,
-        _ collectionOperator: FetchRequest.CollectionOperator?, isMany: Bool, _ names: [String], from start: Term?
+        _ relationships: [ManagedObjectModel.Relationship], end: ResolvedPath.End, of number: Int,
+        collectionOperator: FetchRequest.CollectionOperator?, isMany: Bool, names: [String], from start: Term?
     ) throws(StoreError) -> Term {
         var steps: [PredicateProgram.Step] = []
         var lastToMany = -1
@@ -94,11 +95,12 @@ extension PredicateCompiler {
             relationships.allSatisfy { !$0.isToMany || $0.isOrdered }
             && (start.map { !$0.type.isCollection || $0.type.isOrdered } ?? true)
         if let collectionOperator {
-            type = try result(of: collectionOperator, type, names)
+            type = try result(of: collectionOperator, type: type, names: names)
         } else if isMany {
             type = type.many(isOrdered: isOrdered)
         }
-        // One to-many relationship of one object reaches each object once; objects further along the path may repeat.
+        // One to-many relationship of one object reaches each object once; objects further along
+        // the path may repeat.
         let firstToMany = relationships.firstIndex(where: \.isToMany) ?? relationships.count
         let node = add(
             PredicateProgram.Path(
@@ -112,7 +114,7 @@ extension PredicateCompiler {
 
     /// The type of what a collection operator makes of values.
     private func result(
-        of collectionOperator: FetchRequest.CollectionOperator, _ type: PredicateType, _ names: [String]
+        of collectionOperator: FetchRequest.CollectionOperator, type: PredicateType, names: [String]
     ) throws(StoreError) -> PredicateType {
         let isAllowed: Bool
         switch collectionOperator {
@@ -131,14 +133,14 @@ extension PredicateCompiler {
 
     /// A path that starts at the value of an expression.
     private mutating func path(
-        of start: FetchRequest.Expression, _ names: [String], _ depth: Int
+        of start: FetchRequest.Expression, names: [String], depth: Int
     ) throws(StoreError) -> Term {
         // Each step of a way is a level of the evaluation.
         let term = try expression(start, depth: depth + max(1, names.count))
         guard term.type.isCollection else {
             if term.constant?.isNull ?? false { return term }
-            guard let number = try objectEntity(term, start, names) else { return constant(.null) }
-            return try path(try ResolvedPath(names, from: number, model: model), names, from: term)
+            guard let number = try objectEntity(term, expression: start, names: names) else { return constant(.null) }
+            return try path(try ResolvedPath(names, from: number, model: model), names: names, from: term)
         }
         // The collection exists already, so a collection operator may come first.
         var collectionOperator: FetchRequest.CollectionOperator?
@@ -153,42 +155,44 @@ extension PredicateCompiler {
             else {
                 let known = FetchRequest.CollectionOperator.allCases.map(\.rawValue)
                 throw invalid(
-                    "'\(name)' cannot stand in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
+                    "'\(name)' cannot be used in '\(names.joined(separator: "."))'; a path can have one of \(known.joined(separator: ", ")), and @count at its end."
                 )
             }
             collectionOperator = found
         }
         if rest.isEmpty {
-            return try path([], .object, of: 0, collectionOperator, isMany: true, names, from: term)
+            return try path(
+                [], end: .object, of: 0, collectionOperator: collectionOperator, isMany: true, names: names, from: term)
         }
-        guard let number = try objectEntity(term, start, names) else { return constant(.null) }
+        guard let number = try objectEntity(term, expression: start, names: names) else { return constant(.null) }
         let resolved = try ResolvedPath(rest, from: number, model: model)
         return try path(
-            resolved.relationships, resolved.end, of: resolved.entity, collectionOperator, isMany: true, names,
+            resolved.relationships, end: resolved.end, of: resolved.entity, collectionOperator: collectionOperator,
+            isMany: true, names: names,
             from: term)
     }
 
     /// The entity of what a path starts at; nil for an object of an entity that the model lacks,
     /// which does not exist.
     private func objectEntity(
-        _ term: Term, _ expression: FetchRequest.Expression, _ names: [String]
+        _ term: Term, expression: FetchRequest.Expression, names: [String]
     ) throws(StoreError) -> Int? {
         if let entity = term.type.entity { return entity }
         if case .objectID = term.constant { return nil }
         throw invalid(
-            "'\(names.joined(separator: "."))' needs an object of a known entity before it, but there is \(describe(term, expression))."
+            "'\(names.joined(separator: "."))' needs an object of a known entity before it, but there is \(describe(term, expression: expression))."
         )
     }
 
     // MARK: Collections
 
-    private mutating func list(_ members: [FetchRequest.Expression], _ depth: Int) throws(StoreError) -> Term {
+    private mutating func list(_ members: [FetchRequest.Expression], depth: Int) throws(StoreError) -> Term {
         try requireListCount(members.count)
         var nodes: [PredicateProgram.Index] = []
         var type = PredicateType(.null)
         var isPlain = true
         for member in members {
-            let term = try single(member, depth + 1, in: "a list in braces")
+            let term = try single(member, depth: depth + 1, in: "a list in braces")
             guard let joined = type.joined(with: term.type, model: model) else {
                 throw invalid("a list cannot have values of type \(type.kind) and of type \(term.type.kind).")
             }
@@ -200,15 +204,16 @@ extension PredicateCompiler {
     }
 
     private mutating func subquery(
-        _ collection: FetchRequest.Expression, _ variable: String, _ predicate: FetchRequest.Predicate, _ depth: Int
+        _ collection: FetchRequest.Expression, variable: String, predicate: FetchRequest.Predicate, depth: Int
     ) throws(StoreError) -> Term {
         let term = try expression(collection, depth: depth + 1)
         guard term.type.isCollection else {
-            throw invalid("SUBQUERY needs many values to begin with, but there is \(describe(term, collection)).")
+            throw invalid(
+                "SUBQUERY needs many values to begin with, but there is \(describe(term, expression: collection)).")
         }
         let slot = newVariable()
         let pathCount = parts.paths.count
-        let condition = try binding(variable, slot, term.type.element) { (compiler) throws(StoreError) in
+        let condition = try binding(variable, slot: slot, type: term.type.element) { (compiler) throws(StoreError) in
             try compiler.condition(predicate, depth: depth + 1)
         }
         readEnds(of: term, ifPathsFrom: slot, since: pathCount)
@@ -218,8 +223,8 @@ extension PredicateCompiler {
     }
 
     private mutating func setOperation(
-        _ operation: FetchRequest.SetOperation, _ left: FetchRequest.Expression, _ right: FetchRequest.Expression,
-        _ depth: Int
+        _ operation: FetchRequest.SetOperation, left: FetchRequest.Expression, right: FetchRequest.Expression,
+        depth: Int
     ) throws(StoreError) -> Term {
         let (a, b) = (try expression(left, depth: depth + 1), try expression(right, depth: depth + 1))
         guard a.type.isCollection, b.type.isCollection else {
@@ -234,19 +239,20 @@ extension PredicateCompiler {
     }
 
     private mutating func element(
-        of collection: FetchRequest.Expression, _ index: FetchRequest.Index, _ depth: Int
+        of collection: FetchRequest.Expression, index: FetchRequest.Index, depth: Int
     ) throws(StoreError) -> Term {
         let term = try expression(collection, depth: depth + 1)
         guard term.type.isCollection else {
             throw invalid(
-                "an index in brackets needs many values before it, but there is \(describe(term, collection)).")
+                "an index in brackets needs many values before it, but there is \(describe(term, expression: collection))."
+            )
         }
         if case .size = index {
             return Term(node: add(.size(of: term.node)), type: PredicateType(.integer), isPlain: term.isPlain)
         }
         guard term.type.isOrdered else {
             throw invalid(
-                "an index in brackets needs an order, which \(describe(term, collection)) has not; ask for [SIZE], or use an ordered relationship."
+                "an index in brackets needs an order, which \(describe(term, expression: collection)) does not have; use [SIZE] or an ordered relationship."
             )
         }
         switch index {
@@ -254,9 +260,10 @@ extension PredicateCompiler {
         case .last: return Term(node: add(.last(of: term.node)), type: term.type.element, isPlain: term.isPlain)
         case .size: return term
         case .position(let expression):
-            let position = try single(expression, depth + 1, in: "an index in brackets")
+            let position = try single(expression, depth: depth + 1, in: "an index in brackets")
             guard [.number, .null].contains(position.type.family) else {
-                throw invalid("an index in brackets must be a number, not \(describe(position, expression)).")
+                throw invalid(
+                    "an index in brackets must be a number, not \(describe(position, expression: expression)).")
             }
             return Term(
                 node: add(.element(of: term.node, at: position.node)), type: term.type.element,
@@ -267,12 +274,13 @@ extension PredicateCompiler {
     // MARK: Choices and casts
 
     private mutating func conditional(
-        _ predicate: FetchRequest.Predicate, _ whenTrue: FetchRequest.Expression, _ whenFalse: FetchRequest.Expression,
-        _ depth: Int
+        _ predicate: FetchRequest.Predicate, whenTrue: FetchRequest.Expression, whenFalse: FetchRequest.Expression,
+        depth: Int
     ) throws(StoreError) -> Term {
         let condition = try self.condition(predicate, depth: depth + 1)
         let (a, b) = (
-            try single(whenTrue, depth + 1, in: "TERNARY"), try single(whenFalse, depth + 1, in: "TERNARY")
+            try single(whenTrue, depth: depth + 1, in: "TERNARY"),
+            try single(whenFalse, depth: depth + 1, in: "TERNARY")
         )
         guard let type = a.type.joined(with: b.type, model: model) else {
             throw invalid("TERNARY cannot choose between values of type \(a.type.kind) and of type \(b.type.kind).")
@@ -283,9 +291,9 @@ extension PredicateCompiler {
     }
 
     private mutating func cast(
-        _ value: FetchRequest.Expression, _ type: FetchRequest.CastType, _ depth: Int
+        _ value: FetchRequest.Expression, type: FetchRequest.CastType, depth: Int
     ) throws(StoreError) -> Term {
-        let term = try single(value, depth + 1, in: "CAST")
+        let term = try single(value, depth: depth + 1, in: "CAST")
         let kind: PredicateType.Kind
         switch type {
         case .number: kind = .number

@@ -5,7 +5,7 @@ extension PredicateCompiler {
     /// Compiles a function: how many arguments it has, of what types, and of what type its value
     /// is.
     mutating func call(
-        _ function: FetchRequest.Function, _ arguments: [FetchRequest.Expression], _ depth: Int
+        _ function: FetchRequest.Function, arguments: [FetchRequest.Expression], depth: Int
     ) throws(StoreError) -> Term {
         let count = function.argumentCount
         guard arguments.count == count else {
@@ -19,21 +19,21 @@ extension PredicateCompiler {
             terms.append(
                 function.isOfMany
                     ? try expression(argument, depth: depth + 1)
-                    : try single(argument, depth + 1, in: "the function '\(function.rawValue)'"))
+                    : try single(argument, depth: depth + 1, in: "the function '\(function.rawValue)'"))
         }
-        guard let type = Self.result(of: function, terms.map(\.type)) else {
-            let what = zip(terms, arguments).map { describe($0, $1) }.joined(separator: " and ")
+        guard let type = Self.result(of: function, types: terms.map(\.type)) else {
+            let what = zip(terms, arguments).map { describe($0, expression: $1) }.joined(separator: " and ")
             throw invalid("the function '\(function.rawValue)' cannot be applied to \(what).")
         }
         if function == .noIndex, let term = terms.first { return term }
-        if let value = folded(function, terms, type) { return constant(value) }
+        if let value = folded(function, terms: terms, type: type) { return constant(value) }
         return Term(
             node: add(.call(function, links(terms.map(\.node)))), type: type,
             isPlain: terms.allSatisfy(\.isPlain))
     }
 
     /// The value of a calculation with constants.
-    private func folded(_ function: FetchRequest.Function, _ terms: [Term], _ type: PredicateType) -> Value? {
+    private func folded(_ function: FetchRequest.Function, terms: [Term], type: PredicateType) -> Value? {
         guard !function.isOfMany, type.family == .number || type.family == .date,
             terms.allSatisfy({ $0.type.family == .number || $0.type.family == .date })
         else { return nil }
@@ -43,12 +43,12 @@ extension PredicateCompiler {
             operands.append(PredicateConstant(value, model: model).operand)
         }
         guard let first = operands.first else { return nil }
-        let result = PredicateArithmetic.value(of: function, first, operands.last ?? first)
+        let result = PredicateArithmetic.value(of: function, left: first, right: operands.last ?? first)
         return Value(result, kind: type.kind, model: model)
     }
 
     /// The type of a function's value; nil for arguments that it does not take.
-    private static func result(of function: FetchRequest.Function, _ types: [PredicateType]) -> PredicateType? {
+    private static func result(of function: FetchRequest.Function, types: [PredicateType]) -> PredicateType? {
         guard let first = types.first, let last = types.last else { return nil }
         let areNumbers = types.allSatisfy { $0.family == .number || $0.family == .null }
         let number = PredicateType(.number)
@@ -78,13 +78,13 @@ extension PredicateCompiler {
     // MARK: Functions of the program
 
     mutating func registered(
-        _ name: String, _ arguments: [FetchRequest.Expression], _ depth: Int
+        _ name: String, arguments: [FetchRequest.Expression], depth: Int
     ) throws(StoreError) -> Term {
         guard let function = RegisteredFunction.named(name) else {
             if let error = FetchRequest.Expression.registered(name, arguments).readingError { throw error }
             let hint = nearestName(to: name, among: RegisteredFunction.names).map { "did you mean '\($0)'?" }
             throw invalid(
-                "there is no function '\(name)'; \(hint ?? "the program must register it before, with RegisteredFunction.register.")"
+                "the function '\(name)' is not registered; \(hint ?? "register it with RegisteredFunction.register first.")"
             )
         }
         if let count = function.argumentCount, count != arguments.count {
@@ -93,7 +93,7 @@ extension PredicateCompiler {
         }
         var terms: [Term] = []
         for argument in arguments {
-            terms.append(try single(argument, depth + 1, in: "the function '\(name)'"))
+            terms.append(try single(argument, depth: depth + 1, in: "the function '\(name)'"))
         }
         let range = links(terms.map(\.node))
         let position = add(PredicateProgram.Call(function: function, argumentKinds: terms.map(\.type.kind)))

@@ -131,21 +131,21 @@ struct PredicateCompiler {
         try requireDepthHere(depth)
         switch predicate {
         case .constant(let truth): return Condition(node: add(.truth(truth)), isPlain: true)
-        case .comparison(let comparison): return try self.comparison(comparison, depth)
+        case .comparison(let comparison): return try self.comparison(comparison, depth: depth)
         case .not(let member):
             let condition = try self.condition(member, depth: depth + 1)
             return Condition(node: add(.not(condition.node)), isPlain: condition.isPlain)
         case .and(let members):
-            let (range, isPlain) = try conditions(members, depth)
+            let (range, isPlain) = try conditions(members, depth: depth)
             return Condition(node: add(.and(range)), isPlain: isPlain)
         case .or(let members):
-            let (range, isPlain) = try conditions(members, depth)
+            let (range, isPlain) = try conditions(members, depth: depth)
             return Condition(node: add(.or(range)), isPlain: isPlain)
         }
     }
 
     private mutating func conditions(
-        _ members: [FetchRequest.Predicate], _ depth: Int
+        _ members: [FetchRequest.Predicate], depth: Int
     ) throws(StoreError) -> (PredicateProgram.Range, isPlain: Bool) {
         var nodes: [PredicateProgram.Index] = []
         var isPlain = true
@@ -161,7 +161,7 @@ struct PredicateCompiler {
 
     /// Runs `body` with a name for what the slot is bound to.
     mutating func binding<Result>(
-        _ name: String, _ slot: Int, _ type: PredicateType,
+        _ name: String, slot: Int, type: PredicateType,
         _ body: (inout Self) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         guard subqueryDepth < Self.maximumSubqueryDepth else {
@@ -179,7 +179,7 @@ struct PredicateCompiler {
 
     /// Declares a name for a variable that the user of the program binds; returns the variable's
     /// slot.
-    mutating func declare(_ name: String, _ type: PredicateType) -> Int {
+    mutating func declare(_ name: String, type: PredicateType) -> Int {
         let slot = newVariable()
         variables.append(Variable(name: name, slot: slot, type: type))
         return slot

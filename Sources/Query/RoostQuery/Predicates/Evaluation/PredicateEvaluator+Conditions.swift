@@ -18,22 +18,23 @@ extension PredicateEvaluator {
             return false
         case .not(let member): return !isTrue(member)
         case .compare(let left, let operation, let right):
-            return PredicateOperand.compare(value(left), operation, value(right))
+            return PredicateOperand.compare(value(left), operation: operation, right: value(right))
         case .between(let left, let low, let high):
             let operand = value(left)
-            return PredicateOperand.compare(operand, .greaterOrEqual, value(low))
-                && PredicateOperand.compare(operand, .lessOrEqual, value(high))
-        case .match(let left, let matcher, let whenNull): return match(value(left), matcher, whenNull: whenNull)
+            return PredicateOperand.compare(operand, operation: .greaterOrEqual, right: value(low))
+                && PredicateOperand.compare(operand, operation: .lessOrEqual, right: value(high))
+        case .match(let left, let matcher, let whenNull):
+            return match(value(left), matcher: matcher, whenNull: whenNull)
         case .compareText(let left, let operation, let right, let options):
-            return compareText(value(left), operation, value(right), options)
-        case .member(let left, let set, let options): return isMember(value(left), set, options)
+            return compareText(value(left), operation: operation, right: value(right), options: options)
+        case .member(let left, let set, let options): return isMember(value(left), set: set, options: options)
         case .any(let collection, let variable, let condition):
-            return !forEach(collection, .once) { element in
+            return !forEach(collection, repetition: .once) { element in
                 variables[variable] = element
                 return !isTrue(condition)
             } && !hasFailed
         case .all(let collection, let variable, let condition):
-            return forEach(collection, .once) { element in
+            return forEach(collection, repetition: .once) { element in
                 variables[variable] = element
                 return isTrue(condition)
             }
@@ -41,7 +42,7 @@ extension PredicateEvaluator {
         }
     }
 
-    private func match(_ operand: PredicateOperand, _ matcher: Int, whenNull: Bool) -> Bool {
+    private func match(_ operand: PredicateOperand, matcher: Int, whenNull: Bool) -> Bool {
         guard case .bytes(let text) = operand else {
             if case .null = operand { return whenNull }
             return false
@@ -58,11 +59,11 @@ extension PredicateEvaluator {
 
     /// Compares two texts that are known only on the record.
     private func compareText(
-        _ left: PredicateOperand, _ operation: FetchRequest.Comparison.Operator, _ right: PredicateOperand,
-        _ options: FetchRequest.Comparison.Options
+        _ left: PredicateOperand, operation: FetchRequest.Comparison.Operator, right: PredicateOperand,
+        options: FetchRequest.Comparison.Options
     ) -> Bool {
         guard case .bytes(let text) = left, case .bytes(let pattern) = right else {
-            return PredicateOperand.compare(left, operation, right)
+            return PredicateOperand.compare(left, operation: operation, right: right)
         }
         do throws(StoreError) {
             return try StringMatcher(operation, pattern: String(decoding: pattern, as: UTF8.self), options: options)
@@ -74,7 +75,7 @@ extension PredicateEvaluator {
     }
 
     private func isMember(
-        _ operand: PredicateOperand, _ set: Int, _ options: FetchRequest.Comparison.Options
+        _ operand: PredicateOperand, set: Int, options: FetchRequest.Comparison.Options
     ) -> Bool {
         let set = program.sets[set]
         guard case .bytes(let text) = operand, !options.isEmpty else { return set.contains(operand) }
@@ -85,7 +86,7 @@ extension PredicateEvaluator {
 extension PredicateOperand {
     /// Compares two values; with null on one side `!=` alone is true.
     @inline(__always)
-    static func compare(_ left: Self, _ operation: FetchRequest.Comparison.Operator, _ right: Self) -> Bool {
+    static func compare(_ left: Self, operation: FetchRequest.Comparison.Operator, right: Self) -> Bool {
         switch operation {
         case .equal: return equal(left, right)
         case .notEqual: return !equal(left, right)

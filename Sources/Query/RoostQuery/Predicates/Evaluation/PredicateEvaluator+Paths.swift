@@ -43,19 +43,19 @@ extension PredicateEvaluator {
         case .union, .distinctUnion: return .null
         case nil:
             var value = PredicateOperand.null
-            _ = walk(path, .everyWay) { element in
+            _ = walk(path, repetition: .everyWay) { element in
                 value = element
                 return false
             }
             return value
         case .minimum, .maximum:
-            _ = walk(path, .once) { element in
+            _ = walk(path, repetition: .once) { element in
                 accumulator.compare(element)
                 return true
             }
             return path.collectionOperator == .minimum ? accumulator.least : accumulator.greatest
         case .count, .sum, .average:
-            _ = walk(path, .everyWay) { element in
+            _ = walk(path, repetition: .everyWay) { element in
                 accumulator.add(element)
                 return true
             }
@@ -70,54 +70,54 @@ extension PredicateEvaluator {
     /// Calls `body` with each value of a path until it returns false; false when it did, or after
     /// an error.
     func forEach(
-        _ path: PredicateProgram.Path, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
+        _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         switch path.collectionOperator {
         case .union:
-            return walk(path, repetition) { element in
+            return walk(path, repetition: repetition) { element in
                 if case .null = element { return true }
                 return body(element)
             }
         case .distinctUnion:
             var given = DistinctOperands()
-            return walk(path, .once) { element in
+            return walk(path, repetition: .once) { element in
                 if case .null = element { return true }
                 return !given.insert(element) || body(element)
             }
-        case nil: return walk(path, repetition, body)
+        case nil: return walk(path, repetition: repetition, body)
         case .count, .sum, .average, .minimum, .maximum: return body(value(of: path)) && !hasFailed
         }
     }
 
     /// Calls `body` with what is at the end of each way along a path.
     private func walk(
-        _ path: PredicateProgram.Path, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
+        _ path: PredicateProgram.Path, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         // Most paths are too short for anything to come again on them.
         guard repetition == .once, path.firstRepetition <= path.lastReading else {
-            return walk(path, repetition, nil, body)
+            return walk(path, repetition: repetition, visited: nil, body)
         }
-        return withVisitedObjects { walk(path, repetition, $0, body) }
+        return withVisitedObjects { walk(path, repetition: repetition, visited: $0, body) }
     }
 
     private func walk(
-        _ path: PredicateProgram.Path, _ repetition: Repetition, _ visited: VisitedObjects?,
+        _ path: PredicateProgram.Path, repetition: Repetition, visited: VisitedObjects?,
         _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         guard let start = path.start else {
             guard let record else { return ended(path, at: 0, body) }
-            return walk(path, path.steps.lowerBound, record, visited, body)
+            return walk(path, step: path.steps.lowerBound, record: record, visited: visited, body)
         }
-        return forEach(start, repetition) { object in
+        return forEach(start, repetition: repetition) { object in
             // A value that is not an object is the end of the path.
             if path.steps.isEmpty, path.slots == nil { return body(object) }
-            return go(path, path.steps.lowerBound, to: object, visited, body)
+            return go(path, step: path.steps.lowerBound, to: object, visited: visited, body)
         }
     }
 
     /// Continues after a step that has reached an object.
     private func go(
-        _ path: PredicateProgram.Path, _ step: Int, to object: PredicateOperand, _ visited: VisitedObjects?,
+        _ path: PredicateProgram.Path, step: Int, to object: PredicateOperand, visited: VisitedObjects?,
         _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         guard case .object(let root, let key) = object else {
@@ -128,17 +128,17 @@ extension PredicateEvaluator {
         guard let record = relatedRecord(key, inHierarchyOf: root) else {
             return !hasFailed && ended(path, at: step - path.steps.lowerBound, body)
         }
-        return walk(path, step, record, visited, body)
+        return walk(path, step: step, record: record, visited: visited, body)
     }
 
-    /// A way that ends in null: it is a value unless a to-many relationship would come, which null
-    /// has none of.
+    /// Ends a way at null, which is a value unless a to-many relationship follows: null has no
+    /// destinations.
     private func ended(_ path: PredicateProgram.Path, at step: Int, _ body: (PredicateOperand) -> Bool) -> Bool {
         step > path.lastToMany ? body(.null) && !hasFailed : true
     }
 
     private func walk(
-        _ path: PredicateProgram.Path, _ step: Int, _ record: RecordReader, _ visited: VisitedObjects?,
+        _ path: PredicateProgram.Path, step: Int, record: RecordReader, visited: VisitedObjects?,
         _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         guard step < path.steps.upperBound else {
@@ -146,14 +146,16 @@ extension PredicateEvaluator {
             return body(.object(root: record.root, key: record.key)) && !hasFailed
         }
         switch program.steps[step] {
-        case .toOne(let slots): return go(path, step + 1, to: program.operand(slots, in: record), visited, body)
+        case .toOne(let slots):
+            return go(path, step: step + 1, to: program.operand(slots, in: record), visited: visited, body)
         case .toMany(let relationship, let root):
             let endsAtObjects = step + 1 == path.steps.upperBound && path.slots == nil
             return withDestinations(of: relationship, from: record.key) { keys in
                 for start in stride(from: 0, to: keys.count, by: Self.countPerRead) {
                     let part = keys[start..<min(keys.count, start + Self.countPerRead)]
                     if !endsAtObjects || path.readsEnd { load(part, inHierarchyOf: root) }
-                    for key in part where !go(path, step + 1, to: .object(root: root, key: key), visited, body) {
+                    for key in part
+                    where !go(path, step: step + 1, to: .object(root: root, key: key), visited: visited, body) {
                         return false
                     }
                 }

@@ -12,28 +12,28 @@ extension PredicateEvaluator {
         case .variable(let slot): return variables[slot]
         case .field(let slots): return record.map { program.operand(slots, in: $0) } ?? .null
         case .path(let path): return value(of: program.paths[path])
-        case .call(let function, let arguments): return call(function, arguments)
-        case .registered(let call, let arguments): return registered(program.functions[call], arguments)
-        case .cast(let type, let kind, let value): return cast(self.value(value), kind, to: type)
+        case .call(let function, let arguments): return call(function, arguments: arguments)
+        case .registered(let call, let arguments): return registered(program.functions[call], arguments: arguments)
+        case .cast(let type, let kind, let value): return cast(self.value(value), kind: kind, to: type)
         case .conditional(let condition, let whenTrue, let whenFalse):
             return isTrue(condition) ? value(whenTrue) : value(whenFalse)
         case .first(let collection):
             var first = PredicateOperand.null
-            _ = forEach(collection, .everyWay) { element in
+            _ = forEach(collection, repetition: .everyWay) { element in
                 first = element
                 return false
             }
             return first
         case .last(let collection):
             var last = PredicateOperand.null
-            _ = forEach(collection, .everyWay) { element in
+            _ = forEach(collection, repetition: .everyWay) { element in
                 last = element
                 return true
             }
             return last
         case .size(let collection):
             var count: Int64 = 0
-            _ = forEach(collection, .everyWay) { _ in
+            _ = forEach(collection, repetition: .everyWay) { _ in
                 count += 1
                 return true
             }
@@ -50,7 +50,7 @@ extension PredicateEvaluator {
     private func element(of collection: PredicateProgram.Index, at position: PredicateOperand) -> PredicateOperand {
         guard var rest = position.exactInteger, rest >= 0 else { return .null }
         var found = PredicateOperand.null
-        _ = forEach(collection, .everyWay) { element in
+        _ = forEach(collection, repetition: .everyWay) { element in
             if rest == 0 { found = element }
             rest -= 1
             return rest >= 0
@@ -63,27 +63,28 @@ extension PredicateEvaluator {
     /// Calls `body` with each value of an expression until it returns false; false when it did, or
     /// after an error.
     func forEach(
-        _ index: PredicateProgram.Index, _ repetition: Repetition, _ body: (PredicateOperand) -> Bool
+        _ index: PredicateProgram.Index, repetition: Repetition, _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         switch program.nodes[index] {
-        case .path(let path): return forEach(program.paths[path], repetition, body)
+        case .path(let path): return forEach(program.paths[path], repetition: repetition, body)
         case .list(let members):
             for position in members.start..<members.start + members.count
             where !body(value(program.links[position])) || hasFailed { return false }
             return true
         case .subquery(let collection, let variable, let condition):
-            return forEach(collection, repetition) { element in
+            return forEach(collection, repetition: repetition) { element in
                 variables[variable] = element
                 guard isTrue(condition) else { return !hasFailed }
                 return body(element)
             }
-        case .setOperation(let operation, let left, let right): return forEach(operation, left, right, body)
+        case .setOperation(let operation, let left, let right):
+            return forEach(operation, left: left, right: right, body)
         default: return body(value(index)) && !hasFailed
         }
     }
 
     private func forEach(
-        _ operation: FetchRequest.SetOperation, _ left: PredicateProgram.Index, _ right: PredicateProgram.Index,
+        _ operation: FetchRequest.SetOperation, left: PredicateProgram.Index, right: PredicateProgram.Index,
         _ body: (PredicateOperand) -> Bool
     ) -> Bool {
         var others = DistinctOperands()
@@ -91,7 +92,7 @@ extension PredicateEvaluator {
         if operation != .union {
             guard
                 forEach(
-                    right, .once,
+                    right, repetition: .once,
                     {
                         others.insert($0); return true
                     })
@@ -99,21 +100,21 @@ extension PredicateEvaluator {
         }
         guard
             forEach(
-                left, .once,
+                left, repetition: .once,
                 { element in
                     let isWanted = operation == .union || others.contains(element) == (operation == .intersect)
                     return !isWanted || !given.insert(element) || body(element)
                 })
         else { return false }
         guard operation == .union else { return true }
-        return forEach(right, .once) { element in !given.insert(element) || body(element) }
+        return forEach(right, repetition: .once) { element in !given.insert(element) || body(element) }
     }
 
     // MARK: Functions
 
-    private func call(_ function: FetchRequest.Function, _ arguments: PredicateProgram.Range) -> PredicateOperand {
+    private func call(_ function: FetchRequest.Function, arguments: PredicateProgram.Range) -> PredicateOperand {
         let first = program.links[arguments.start]
-        guard !function.isOfMany else { return aggregate(function, first) }
+        guard !function.isOfMany else { return aggregate(function, collection: first) }
         let left = value(first)
         switch function {
         case .uppercase: return text(left) { $0.uppercased() }
@@ -126,7 +127,7 @@ extension PredicateEvaluator {
             return .integer(Int64(bytes.reduce(0) { $0 + ($1 & 0xC0 == 0x80 ? 0 : 1) }))
         default:
             return PredicateArithmetic.value(
-                of: function, left, arguments.count > 1 ? value(program.links[arguments.start + 1]) : left)
+                of: function, left: left, right: arguments.count > 1 ? value(program.links[arguments.start + 1]) : left)
         }
     }
 
@@ -136,19 +137,19 @@ extension PredicateEvaluator {
     }
 
     private func aggregate(
-        _ function: FetchRequest.Function, _ collection: PredicateProgram.Index
+        _ function: FetchRequest.Function, collection: PredicateProgram.Index
     ) -> PredicateOperand {
         var accumulator = PredicateAccumulator()
         switch function {
         case .minimum, .maximum:
-            _ = forEach(collection, .once) { element in
+            _ = forEach(collection, repetition: .once) { element in
                 accumulator.compare(element)
                 return true
             }
             return function == .minimum ? accumulator.least : accumulator.greatest
         case .median, .mode, .standardDeviation:
             var values: [PredicateOperand] = []
-            _ = forEach(collection, .everyWay) { element in
+            _ = forEach(collection, repetition: .everyWay) { element in
                 if case .null = element { return true }
                 values.append(element)
                 return true
@@ -159,7 +160,7 @@ extension PredicateEvaluator {
             default: return PredicateStatistics.standardDeviation(values)
             }
         default:
-            _ = forEach(collection, .everyWay) { element in
+            _ = forEach(collection, repetition: .everyWay) { element in
                 accumulator.add(element)
                 return true
             }
@@ -171,10 +172,10 @@ extension PredicateEvaluator {
         }
     }
 
-    private func registered(_ call: PredicateProgram.Call, _ arguments: PredicateProgram.Range) -> PredicateOperand {
+    private func registered(_ call: PredicateProgram.Call, arguments: PredicateProgram.Range) -> PredicateOperand {
         var values: [Value] = []
         for (offset, kind) in call.argumentKinds.enumerated() {
-            values.append(decoded(value(program.links[arguments.start + offset]), kind))
+            values.append(decoded(value(program.links[arguments.start + offset]), kind: kind))
         }
         guard !hasFailed else { return .null }
         do throws(StoreError) {
@@ -195,7 +196,7 @@ extension PredicateEvaluator {
     }
 
     /// Returns an operand as a value; an object's ID names its own entity, read from its record.
-    func decoded(_ operand: PredicateOperand, _ kind: PredicateType.Kind) -> Value {
+    func decoded(_ operand: PredicateOperand, kind: PredicateType.Kind) -> Value {
         guard case .object(let root, let key) = operand, root >= 0 else {
             return Value(operand, kind: kind, model: program.model)
         }
@@ -210,10 +211,10 @@ extension PredicateEvaluator {
     }
 
     private func cast(
-        _ operand: PredicateOperand, _ kind: PredicateType.Kind, to type: FetchRequest.CastType
+        _ operand: PredicateOperand, kind: PredicateType.Kind, to type: FetchRequest.CastType
     ) -> PredicateOperand {
         if case .null = operand { return .null }
-        return PredicateCasting.value(decoded(operand, kind), as: type, model: program.model).map { encoded($0) }
+        return PredicateCasting.value(decoded(operand, kind: kind), as: type, model: program.model).map { encoded($0) }
             ?? .null
     }
 }

@@ -5,8 +5,8 @@ internal import RoostCore
 /// After an error, the evaluation of the record only gives false and null, and ``failure`` has the
 /// error. So the conditions that cannot fail need no check each time.
 final class PredicateEvaluator {
-    // Exclusivity of the properties below is not checked at run time: each access reads or writes a whole value, within which nothing
-    // else runs, and every node of every record makes some.
+    // Exclusivity of the properties below is not checked at run time: each access reads or writes a
+    // whole value, within which nothing else runs, and every node of every record makes some.
 
     let program: PredicateProgram
     /// The source of related objects; nil if predicates cannot use any.

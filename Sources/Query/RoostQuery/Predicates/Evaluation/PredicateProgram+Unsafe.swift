@@ -6,8 +6,8 @@ internal import RoostCore
 /// Nothing in a node counts references, so that running one costs none. A program never changes;
 /// ``PredicateEvaluator`` runs it.
 final class PredicateProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`, and all that nodes point to belongs to the program: the bytes of operands to
-    // `constants`, matchers and sets to their lists.
+    // Proof of Sendable: nothing changes after `init`, and all that nodes point to belongs to the
+    // program: the bytes of operands to `constants`, matchers and sets to their lists.
 
     /// The position of a node.
     typealias Index = Int
@@ -147,6 +147,6 @@ final class PredicateProgram: @unchecked Sendable {
     /// Returns the field of an object whose record is of an entity; null if the entity lacks it.
     func operand(_ slots: Int, in record: RecordReader) -> PredicateOperand {
         guard let place = places[slots + record.entityNumber] else { return .null }
-        return PredicateOperand(record, place.slot, destinationRoot: place.destinationRoot)
+        return PredicateOperand(record, slot: place.slot, destinationRoot: place.destinationRoot)
     }
 }

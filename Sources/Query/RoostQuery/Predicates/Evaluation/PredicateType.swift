@@ -57,13 +57,13 @@ package struct PredicateType: Sendable {
         switch family {
         case .number: return PredicateType(kind == other.kind ? kind : .number)
         case .text: return PredicateType(kind == other.kind ? kind : .string)
-        case .object: return PredicateType(.object, entity: Self.common(entity, other.entity, model))
+        case .object: return PredicateType(.object, entity: Self.common(entity, b: other.entity, model: model))
         default: return element
         }
     }
 
     /// Returns the nearest entity that includes both, or nil.
-    private static func common(_ a: Int?, _ b: Int?, _ model: ManagedObjectModel) -> Int? {
+    private static func common(_ a: Int?, b: Int?, model: ManagedObjectModel) -> Int? {
         guard var a, let b else { return nil }
         while !model.entities[a].includes(b) {
             guard let parent = model.entities[a].superentity else { return nil }

@@ -52,7 +52,7 @@ public struct RegisteredFunction: Sendable {
             return true
         }
         guard isNew else {
-            throw StoreError(.invalidRequest, "There is a function '\(name)' already; register each name once.")
+            throw StoreError(.invalidRequest, "The function '\(name)' is registered already; choose another name.")
         }
     }
 

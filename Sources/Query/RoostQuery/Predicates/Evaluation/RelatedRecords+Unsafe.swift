@@ -36,14 +36,14 @@ final class RelatedRecords {
 
     /// Returns the record with this key, or nil.
     func record(_ key: Int64, inHierarchyOf root: Int) throws(StoreError) -> RecordReader? {
-        if let bytes = places.bytes(of: key, root) { return reader(bytes, key) }
+        if let bytes = places.bytes(of: key, root: root) { return reader(bytes, key: key) }
         try load(CollectionOfOne(key), inHierarchyOf: root)
         return loadedRecord(key, inHierarchyOf: root)
     }
 
     /// Returns the record with this key if it exists and was read before.
     func loadedRecord(_ key: Int64, inHierarchyOf root: Int) -> RecordReader? {
-        places.bytes(of: key, root).flatMap { reader($0, key) }
+        places.bytes(of: key, root: root).flatMap { reader($0, key: key) }
     }
 
     /// Reads the records with these keys that were not read before.
@@ -54,7 +54,7 @@ final class RelatedRecords {
         defer { self.missing = missing }
         // Nothing is there, until it is found.
         let nothing = UnsafeRawBufferPointer(start: nil, count: 0)
-        for key in keys where places.insert(nothing, at: key, root) { missing.append(key) }
+        for key in keys where places.insert(nothing, at: key, root: root) { missing.append(key) }
         for start in stride(from: 0, to: missing.count, by: Self.countPerRead) {
             batch.removeAll()
             do throws(StoreError) {
@@ -63,12 +63,13 @@ final class RelatedRecords {
                     isWhole ? missing : Array(missing[start...].prefix(Self.countPerRead)), inHierarchyOf: root,
                     into: &batch)
             } catch {
-                // What was not read is not known to be missing. Nothing is freed: records are being looked at.
-                for key in missing[start...] { places.forget(key, root) }
+                // What was not read is not known to be missing. Nothing is freed: records are being
+                // looked at.
+                for key in missing[start...] { places.forget(key, root: root) }
                 throw error
             }
             batch.forEachRecord { record in
-                places.replace(memory.copy(record.bytes), at: record.key, root)
+                places.replace(memory.copy(record.bytes), at: record.key, root: root)
                 byteCount += record.bytes.count
             }
         }
@@ -84,9 +85,9 @@ final class RelatedRecords {
         try graph.appendDestinations(of: relationship, from: key, to: &keys)
     }
 
-    private func reader(_ bytes: UnsafeRawBufferPointer, _ key: Int64) -> RecordReader? {
-        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked; they stay where they are until they
-        // are forgotten, and the model is held here.
+    private func reader(_ bytes: UnsafeRawBufferPointer, key: Int64) -> RecordReader? {
+        // SAFETY: the bytes are those of a whole record of a batch, whose structure was checked;
+        // they stay where they are until they are forgotten, and the model is held here.
         bytes.isEmpty ? nil : RecordReader(unchecked: bytes, key: key, model: model)
     }
 }
@@ -98,13 +99,13 @@ final class RecordPlaces {
         var key: Int64 = 0
         /// −1 where nothing was inserted.
         var root: Int32 = -1
-        /// −1 after ``forget(_:_:)``.
+        /// −1 after ``forget(_:root:)``.
         var count: Int32 = 0
         var address: UnsafeRawPointer?
     }
 
-    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every position is taken modulo their number. At most half of
-    // them are in use, so every search ends at a free one.
+    // SAFETY of all below: `places` has `mask` + 1 initialized places, and every position is taken
+    // modulo their number. At most half of them are in use, so every search ends at a free one.
     // Exclusivity is not checked at run time: nothing is called that could come back here.
     @exclusivity(unchecked) private var places: UnsafeMutablePointer<Place>
     @exclusivity(unchecked) private var mask: Int
@@ -119,18 +120,18 @@ final class RecordPlaces {
     deinit { places.deallocate() }
 
     /// The bytes; nil where nothing was inserted.
-    func bytes(of key: Int64, _ root: Int) -> UnsafeRawBufferPointer? {
-        let place = places[position(of: key, root)]
+    func bytes(of key: Int64, root: Int) -> UnsafeRawBufferPointer? {
+        let place = places[position(of: key, root: root)]
         return place.root < 0 || place.count < 0
             ? nil : UnsafeRawBufferPointer(start: place.address, count: Int(place.count))
     }
 
     /// Adds bytes; false, and nothing happens, where there are some.
-    func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, _ root: Int) -> Bool {
-        let position = position(of: key, root)
+    func insert(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) -> Bool {
+        let position = position(of: key, root: root)
         let isNew = places[position].root < 0
         guard isNew || places[position].count < 0 else { return false }
-        places[position] = Self.place(bytes, key, root)
+        places[position] = Self.place(bytes, key: key, root: root)
         guard isNew else { return true }
         usedCount += 1
         if usedCount * 2 > mask { grow() }
@@ -138,25 +139,25 @@ final class RecordPlaces {
     }
 
     /// Replaces the bytes of a key, if it has any.
-    func replace(_ bytes: UnsafeRawBufferPointer, at key: Int64, _ root: Int) {
-        let position = position(of: key, root)
+    func replace(_ bytes: UnsafeRawBufferPointer, at key: Int64, root: Int) {
+        let position = position(of: key, root: root)
         guard places[position].root >= 0 else { return }
-        places[position] = Self.place(bytes, key, root)
+        places[position] = Self.place(bytes, key: key, root: root)
     }
 
     /// Removes the bytes of a key; its place stays taken, because searches for other keys pass it.
-    func forget(_ key: Int64, _ root: Int) {
-        let position = position(of: key, root)
+    func forget(_ key: Int64, root: Int) {
+        let position = position(of: key, root: root)
         if places[position].root >= 0 { places[position].count = -1 }
     }
 
-    /// Takes everything out and keeps the memory.
+    /// Removes everything and keeps the memory.
     func removeAll() {
         places.update(repeating: Place(), count: mask + 1)
         usedCount = 0
     }
 
-    private static func place(_ bytes: UnsafeRawBufferPointer, _ key: Int64, _ root: Int) -> Place {
+    private static func place(_ bytes: UnsafeRawBufferPointer, key: Int64, root: Int) -> Place {
         // No record has more bytes than RecordLayout.maximumByteCount, and no model more entities.
         Place(
             key: key, root: Int32(truncatingIfNeeded: root), count: Int32(truncatingIfNeeded: bytes.count),
@@ -164,7 +165,7 @@ final class RecordPlaces {
     }
 
     /// Returns the position of a key, or the position where it would be inserted.
-    private func position(of key: Int64, _ root: Int) -> Int {
+    private func position(of key: Int64, root: Int) -> Int {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: root) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32
         var position = Int(truncatingIfNeeded: bits) & mask
@@ -180,7 +181,7 @@ final class RecordPlaces {
         places = .allocate(capacity: 2 * count)
         places.initialize(repeating: Place(), count: 2 * count)
         for index in 0..<count where old[index].root >= 0 {
-            places[position(of: old[index].key, Int(old[index].root))] = old[index]
+            places[position(of: old[index].key, root: Int(old[index].root))] = old[index]
         }
         old.deallocate()
     }

@@ -4,13 +4,14 @@ internal import RoostCore
 final class RowMemory {
     private static let chunkByteCount = 16 * 1024
 
-    // Exclusivity is not checked at run time: no method calls out while it changes them, and every record asks.
+    // Exclusivity is not checked at run time: no method calls out while it changes them, and every
+    // record asks.
     @exclusivity(unchecked) private var chunks: [UnsafeMutableRawBufferPointer] = []
     @exclusivity(unchecked) private var used = 0
 
     deinit { for chunk in chunks { chunk.deallocate() } }
 
-    /// Frees everything; of what was taken, as much as one record mostly needs is kept.
+    /// Frees everything except the memory that one record usually needs.
     @inline(__always)
     func removeAll() { if used > 0 || chunks.count > 1 { free() } }
 

@@ -1,10 +1,10 @@
 internal import RoostCore
 
-/// The objects that a path was followed on from, step by step, where following it once more would
-/// find nothing new.
+/// The objects from which a path was followed already, step by step, so that it is not followed
+/// again.
 ///
-/// It remembers a million of them, and so has at most 32 MiB: what comes later is followed as often
-/// as it is reached.
+/// It remembers a million objects, in at most 32 MiB. Paths from later objects are followed each
+/// time.
 final class VisitedObjects {
     private struct Place {
         var key: Int64 = 0
@@ -26,14 +26,15 @@ final class VisitedObjects {
         takenCount = 0
         round &+= 1
         guard round == 0 else { return }
-        // After so many rounds their numbers come again, and places of the first ones would look taken.
+        // After so many rounds their numbers come again, and places of the first ones would look
+        // taken.
         places = [Place](repeating: Place(), count: places.count)
         round = 1
     }
 
     /// Notes that a path continues from an object at a step; returns false if it did before.
     func insert(_ key: Int64, at step: Int) -> Bool {
-        let (found, isTaken) = position(of: key, step)
+        let (found, isTaken) = position(of: key, step: step)
         guard !isTaken else { return false }
         if takenCount * 2 >= places.count {
             guard places.count < mostPlaces else { return true }
@@ -46,7 +47,7 @@ final class VisitedObjects {
     }
 
     /// Returns the position of an object, or the position where it would be noted.
-    private func position(of key: Int64, _ step: Int) -> (Int, isTaken: Bool) {
+    private func position(of key: Int64, step: Int) -> (Int, isTaken: Bool) {
         var bits = (UInt64(bitPattern: key) ^ UInt64(truncatingIfNeeded: step) << 48) &* 0x9E37_79B9_7F4A_7C15
         bits ^= bits >> 32
         var position = Int(truncatingIfNeeded: bits) & (places.count - 1)
@@ -63,7 +64,7 @@ final class VisitedObjects {
         let old = places
         places = [Place](repeating: Place(), count: 2 * old.count)
         for place in old where place.round == round {
-            places[position(of: place.key, Int(place.step)).0] = place
+            places[position(of: place.key, step: Int(place.step)).0] = place
         }
     }
 }

@@ -64,7 +64,7 @@ package final class ExpressionEvaluator {
     package func value(of record: RecordReader) throws(StoreError) -> Value {
         var value = Value.null
         try forEach(of: record) { operand in
-            value = evaluator.decoded(operand, expression.type.kind)
+            value = evaluator.decoded(operand, kind: expression.type.kind)
             return false
         }
         return value
@@ -76,7 +76,7 @@ package final class ExpressionEvaluator {
     package func values(of record: RecordReader) throws(StoreError) -> [Value] {
         var values: [Value] = []
         try forEach(of: record) { operand in
-            values.append(evaluator.decoded(operand, expression.type.kind))
+            values.append(evaluator.decoded(operand, kind: expression.type.kind))
             return true
         }
         return values
@@ -85,7 +85,7 @@ package final class ExpressionEvaluator {
     /// Calls `body` with the operands of the values until it returns false.
     func forEach(of record: RecordReader, _ body: (PredicateOperand) -> Bool) throws(StoreError) {
         evaluator.begin(record)
-        _ = evaluator.forEach(expression.node, .everyWay, body)
+        _ = evaluator.forEach(expression.node, repetition: .everyWay, body)
         try evaluator.requireSuccess()
     }
 }

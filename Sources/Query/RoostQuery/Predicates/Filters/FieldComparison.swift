@@ -1,9 +1,10 @@
 internal import RoostCore
 
-/// A comparison of an object's own field with a constant, as most conditions are, which need not be
-/// compiled to be known to be right.
+/// A comparison of an object's own field with a constant, which is known as valid without being
+/// compiled.
 ///
-/// ``PredicateCompiler`` accepts each of them, and means the same by it.
+/// Most conditions are such comparisons. ``PredicateCompiler`` accepts each of them, with the same
+/// meaning.
 struct FieldComparison {
     /// The number of the entity that the field is of.
     let entity: Int
@@ -11,14 +12,14 @@ struct FieldComparison {
     let operation: FetchRequest.Comparison.Operator
     let constant: PredicateConstant
 
-    /// So many of them are looked at before a predicate is compiled.
+    /// The maximum number of comparisons; a predicate with more is compiled.
     private static let mostComparisons = 8
 
-    /// Nil for any other comparison, also for one that is wrong.
+    /// Creates a comparison; nil for a comparison of another form, or with an error.
     init?(_ comparison: FetchRequest.Comparison, of entity: ManagedObjectModel.Entity, model: ManagedObjectModel) {
         guard comparison.modifier == .direct, case .keyPath(let names) = comparison.left, names.count == 1,
             case .constant(let value) = comparison.right, let field = entity.layout.field(names[0]),
-            Self.isComparable(field.kind, comparison.operator, value, comparison.options)
+            Self.isComparable(field.kind, operation: comparison.operator, value: value, options: comparison.options)
         else { return nil }
         self.entity = entity.number
         self.field = field
@@ -48,8 +49,8 @@ struct FieldComparison {
 
     /// Whether a field and a value can be compared, and that is all there is to it.
     private static func isComparable(
-        _ kind: RecordLayout.Field.Kind, _ operation: FetchRequest.Comparison.Operator, _ value: Value,
-        _ options: FetchRequest.Comparison.Options
+        _ kind: RecordLayout.Field.Kind, operation: FetchRequest.Comparison.Operator, value: Value,
+        options: FetchRequest.Comparison.Options
     ) -> Bool {
         let isEquality: Bool
         switch operation {

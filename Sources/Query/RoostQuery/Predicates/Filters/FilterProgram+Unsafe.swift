@@ -6,7 +6,8 @@ internal import RoostCore
 /// So most of them need neither a stack nor a reference count. Other conditions are left to the
 /// evaluator, whose answers the tests always agree with.
 final class FilterProgram: @unchecked Sendable {
-    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program` or `comparisons`, which never change.
+    // Proof of Sendable: nothing changes after `init`. All that tests point to belongs to `program`
+    // or `comparisons`, which never change.
 
     /// A test of a record.
     ///
@@ -36,8 +37,8 @@ final class FilterProgram: @unchecked Sendable {
 
     private let program: PredicateProgram?
     private let comparisons: [FieldComparison]
-    // SAFETY of both: written in `init`, before any other code has the object, and freed in `deinit`. Not in objects of their own, which
-    // every fetch would have to create.
+    // SAFETY of both: written in `init`, before any other code has the object, and freed in
+    // `deinit`. Not in objects of their own, which every fetch would have to create.
     private let steps: UnsafeMutableBufferPointer<Step>
     /// By entity number, where its records start.
     private let starts: UnsafeMutableBufferPointer<Int>
@@ -72,7 +73,8 @@ final class FilterProgram: @unchecked Sendable {
     ///   - entities: The numbers of the entities whose records can be wanted; others are rejected.
     init(_ conditions: [PredicateProgram.Index], of program: PredicateProgram, entities: [Int]) {
         let starts = Self.starts(program.model)
-        // One for all entities: a hierarchy has many, and what they add must not be copied for each.
+        // One for all entities: a hierarchy has many, and what they add must not be copied for
+        // each.
         var compiler = Compiler(program: program)
         for number in entities {
             compiler.number = number
@@ -82,7 +84,7 @@ final class FilterProgram: @unchecked Sendable {
         comparisons = []
         self.starts = starts
         steps = Self.copy(compiler.steps)
-        sole = Self.sole(starts, compiler.steps)
+        sole = Self.sole(starts, steps: compiler.steps)
     }
 
     /// Compiles comparisons of fields with constants, all required, without nodes; nil if one needs
@@ -106,8 +108,8 @@ final class FilterProgram: @unchecked Sendable {
                     let field = layout.entityNumber == comparison.entity
                         ? comparison.field : layout.field(comparison.field.name),
                     let first = compiler.add(
-                        PredicateProgram.Place(field, in: layout, model: model), comparison.operation,
-                        comparison.constant.operand, whenTrue: next, whenFalse: Self.rejected)
+                        PredicateProgram.Place(field, in: layout, model: model), comparison: comparison.operation,
+                        constant: comparison.constant.operand, whenTrue: next, whenFalse: Self.rejected)
                 else {
                     starts.deallocate()
                     return nil
@@ -120,7 +122,7 @@ final class FilterProgram: @unchecked Sendable {
         self.comparisons = comparisons
         self.starts = starts
         steps = Self.copy(compiler.steps)
-        sole = Self.sole(starts, compiler.steps)
+        sole = Self.sole(starts, steps: compiler.steps)
     }
 
     deinit {
@@ -142,17 +144,17 @@ final class FilterProgram: @unchecked Sendable {
         return copy
     }
 
-    private static func sole(_ starts: UnsafeMutableBufferPointer<Int>, _ steps: [Step]) -> SoleRange? {
+    private static func sole(_ starts: UnsafeMutableBufferPointer<Int>, steps: [Step]) -> SoleRange? {
         for start in starts where start >= 0 { return SoleRange(steps[start], at: start) }
         return nil
     }
 
     /// Whether a record is of a wanted entity and meets the conditions.
     ///
-    /// What most programs ask, nothing or one number, is decided without the loop over the steps,
-    /// which takes as long as all other work on a record that is looked at where it is.
+    /// Most programs check nothing or one number. They need no loop over the steps, which takes as
+    /// long as all other work on a record that is read in place.
     @inline(__always)
-    func matches(_ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
+    func matches(_ record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         let entity = record.entityNumber
         precondition(entity < starts.count, "the record is of another model")
         let start = starts[entity]
@@ -161,12 +163,14 @@ final class FilterProgram: @unchecked Sendable {
             let number = sole.slot.integer64(in: record)
             return !sole.slot.isNull(in: record) && number >= sole.low && number <= sole.high
         }
-        return run(from: start, record, evaluator)
+        return run(from: start, record: record, evaluator: evaluator)
     }
 
     /// Whether a record meets the conditions from a step on.
+    ///
+    /// One long loop without calls: it runs for each record, and a call costs more than a test.
     @inline(never)
-    private func run(from start: Int, _ record: RecordReader, _ evaluator: PredicateEvaluator?) -> Bool {
+    private func run(from start: Int, record: RecordReader, evaluator: PredicateEvaluator?) -> Bool {
         var next = start
         while next >= 0 {
             // SAFETY: a step refers to another step or to an end.
@@ -217,7 +221,7 @@ final class FilterProgram: @unchecked Sendable {
                     next = step.whenNull
                     continue
                 }
-                let operand = PredicateOperand(record, slot, destinationRoot: root)
+                let operand = PredicateOperand(record, slot: slot, destinationRoot: root)
                 isTrue = set._withUnsafeGuaranteedRef { $0.contains(operand) }
             case .evaluate(let node):
                 guard let evaluator else { preconditionFailure("a program with nodes comes with an evaluator") }
@@ -270,48 +274,52 @@ final class FilterProgram: @unchecked Sendable {
                 return next
             case .compare(let left, let comparison, let right):
                 guard let place = place(left), let constant = constant(right),
-                    let first = add(place, comparison, constant, whenTrue: whenTrue, whenFalse: whenFalse)
+                    let first = add(
+                        place, comparison: comparison, constant: constant, whenTrue: whenTrue, whenFalse: whenFalse)
                 else { break }
                 return first
             case .between(let left, let low, let high):
                 guard let place = place(left), let low = constant(low), let high = constant(high),
-                    let above = test(place, .greaterOrEqual, low), let below = test(place, .lessOrEqual, high),
+                    let above = test(place, comparison: .greaterOrEqual, constant: low),
+                    let below = test(place, comparison: .lessOrEqual, constant: high),
                     let test = above.joined(with: below)
                 else { break }
-                return add(test, whenTrue, whenFalse, whenNull: whenFalse)
+                return add(test, whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenFalse)
             case .match(let left, let matcher, let isTrueOfNull):
                 guard let place = place(left) else { break }
                 let matcher = program.matchers[matcher]
                 let test =
                     matcher.plainPrefix.map { Test.text(place.slot, beginsWith: $0) }
                     ?? .matcher(place.slot, .passUnretained(matcher))
-                return add(test, whenTrue, whenFalse, whenNull: isTrueOfNull ? whenTrue : whenFalse)
+                return add(
+                    test, whenTrue: whenTrue, whenFalse: whenFalse, whenNull: isTrueOfNull ? whenTrue : whenFalse)
             case .member(let left, let set, let options):
                 guard options.isEmpty, let place = place(left) else { break }
                 let set = program.sets[set]
                 return add(
-                    .member(place.slot, destinationRoot: place.destinationRoot, .passUnretained(set)), whenTrue,
-                    whenFalse, whenNull: set.containsNull ? whenTrue : whenFalse)
+                    .member(place.slot, destinationRoot: place.destinationRoot, .passUnretained(set)),
+                    whenTrue: whenTrue,
+                    whenFalse: whenFalse, whenNull: set.containsNull ? whenTrue : whenFalse)
             default: break
             }
-            return add(.evaluate(node), whenTrue, whenFalse, whenNull: whenFalse)
+            return add(.evaluate(node), whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenFalse)
         }
 
         /// Adds the comparison of a field with a constant; nil, and nothing is added, where it
         /// takes more than one look at the field.
         mutating func add(
-            _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
-            _ constant: PredicateOperand, whenTrue: Int, whenFalse: Int
+            _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
+            constant: PredicateOperand, whenTrue: Int, whenFalse: Int
         ) -> Int? {
-            guard let test = test(place, comparison, constant) else { return nil }
+            guard let test = test(place, comparison: comparison, constant: constant) else { return nil }
             let isNegated = comparison == .notEqual
             let isTest = if case .isNull = test { true } else { false }
             return add(
-                test, isNegated ? whenFalse : whenTrue, isNegated ? whenTrue : whenFalse,
+                test, whenTrue: isNegated ? whenFalse : whenTrue, whenFalse: isNegated ? whenTrue : whenFalse,
                 whenNull: isTest == isNegated ? whenFalse : whenTrue)
         }
 
-        private mutating func add(_ test: Test, _ whenTrue: Int, _ whenFalse: Int, whenNull: Int) -> Int {
+        private mutating func add(_ test: Test, whenTrue: Int, whenFalse: Int, whenNull: Int) -> Int {
             steps.append(Step(test: test, whenTrue: whenTrue, whenFalse: whenFalse, whenNull: whenNull))
             return steps.count - 1
         }
@@ -331,8 +339,8 @@ final class FilterProgram: @unchecked Sendable {
         /// The comparison of a field with a constant as one look at the field, `!=` as its
         /// opposite; nil where it takes more.
         private func test(
-            _ place: PredicateProgram.Place, _ comparison: FetchRequest.Comparison.Operator,
-            _ constant: PredicateOperand
+            _ place: PredicateProgram.Place, comparison: FetchRequest.Comparison.Operator,
+            constant: PredicateOperand
         ) -> Test? {
             let slot = place.slot
             let isEquality = comparison == .equal || comparison == .notEqual
@@ -340,10 +348,10 @@ final class FilterProgram: @unchecked Sendable {
             case (_, .null): return isEquality ? .isNull(slot) : nil
             case (.integer64, _), (.integer32, _), (.integer16, _), (.boolean, _), (.order, _):
                 guard let number = constant.exactInteger else { return nil }
-                return Self.range(comparison, number).map { .integer(slot, low: $0, high: $1) }
+                return Self.range(comparison, number: number).map { .integer(slot, low: $0, high: $1) }
             case (.double, _), (.float, _), (.date, _):
                 guard let number = constant.exactDouble else { return nil }
-                return Self.range(comparison, number).map { .number(slot, low: $0, high: $1) }
+                return Self.range(comparison, number: number).map { .number(slot, low: $0, high: $1) }
             // An object of another hierarchy is another object, whatever its key.
             case (.reference, .object(place.destinationRoot, let key)) where isEquality:
                 return .integer(slot, low: key, high: key)
@@ -355,7 +363,7 @@ final class FilterProgram: @unchecked Sendable {
         /// Returns the integers for which a comparison is true, or not true for `!=`; nil for an
         /// empty range or another comparison.
         private static func range(
-            _ comparison: FetchRequest.Comparison.Operator, _ number: Int64
+            _ comparison: FetchRequest.Comparison.Operator, number: Int64
         ) -> (Int64, Int64)? {
             switch comparison {
             case .equal, .notEqual: (number, number)
@@ -369,7 +377,7 @@ final class FilterProgram: @unchecked Sendable {
 
         /// Returns the same for floating-point numbers; NaN is in no range.
         private static func range(
-            _ comparison: FetchRequest.Comparison.Operator, _ number: Double
+            _ comparison: FetchRequest.Comparison.Operator, number: Double
         ) -> (Double, Double)? {
             switch comparison {
             case .equal, .notEqual: (number, number)

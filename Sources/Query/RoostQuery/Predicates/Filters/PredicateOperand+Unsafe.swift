@@ -18,7 +18,7 @@ enum PredicateOperand {
     ///
     /// The bytes are those of the record. `destinationRoot` is the root of the hierarchy of a
     /// reference's destination; −1 for an object ID, which names its entity itself.
-    init(_ record: RecordReader, _ slot: FieldSlot, destinationRoot: Int) {
+    init(_ record: RecordReader, slot: FieldSlot, destinationRoot: Int) {
         guard !slot.isNull(in: record) else {
             self = .null
             return
@@ -57,8 +57,8 @@ enum PredicateOperand {
         switch (left, right) {
         case (.integer(let a), .integer(let b)): return a < b ? -1 : (a == b ? 0 : 1)
         case (.double(let a), .double(let b)): return a < b ? -1 : (a == b ? 0 : (a > b ? 1 : nil))
-        case (.integer(let a), .double(let b)): return order(a, b)
-        case (.double(let a), .integer(let b)): return order(b, a).map { -$0 }
+        case (.integer(let a), .double(let b)): return order(a, double: b)
+        case (.double(let a), .integer(let b)): return order(b, double: a).map { -$0 }
         case (.bytes(let a), .bytes(let b)): return order(a, b)
         case (.decimal(let a), .decimal(let b)): return a.isNaN || b.isNaN ? nil : (a < b ? -1 : (a == b ? 0 : 1))
         case (.decimal(let a), .integer(let b)):
@@ -84,7 +84,7 @@ enum PredicateOperand {
     }
 
     /// Compares exactly, without rounding the integer to a double.
-    private static func order(_ integer: Int64, _ double: Double) -> Int? {
+    private static func order(_ integer: Int64, double: Double) -> Int? {
         guard !double.isNaN else { return nil }
         if double >= 0x1p63 { return -1 }
         if double < -0x1p63 { return 1 }
@@ -97,8 +97,8 @@ enum PredicateOperand {
 
 /// A constant of a predicate, lowered to the form in which it compares; keeps its bytes.
 final class PredicateConstant: @unchecked Sendable {
-    // Proof of Sendable: `memory` is written only in `init`, before any other code has the object, and freed in
-    // `deinit`.
+    // Proof of Sendable: `memory` is written only in `init`, before any other code has the object,
+    // and freed in `deinit`.
     /// The bytes of text and data; nil for any other constant.
     private let memory: UnsafeMutableRawBufferPointer?
     let operand: PredicateOperand

@@ -34,13 +34,13 @@ package struct RecordFilter: Sendable {
             return
         }
         self = try PredicateCompiler.compile { (isShallow) throws(StoreError) in
-            try RecordFilter(request.predicate, entity, entities, model, isShallow: isShallow)
+            try RecordFilter(request.predicate, entity: entity, entities: entities, model: model, isShallow: isShallow)
         }
     }
 
     private init(
-        _ predicate: FetchRequest.Predicate?, _ entity: ManagedObjectModel.Entity, _ entities: [Int],
-        _ model: ManagedObjectModel, isShallow: Bool
+        _ predicate: FetchRequest.Predicate?, entity: ManagedObjectModel.Entity, entities: [Int],
+        model: ManagedObjectModel, isShallow: Bool
     ) throws(StoreError) {
         var compiler = PredicateCompiler(model: model, entity: entity, isShallow: isShallow)
         var quick: [PredicateProgram.Index] = []
@@ -107,7 +107,7 @@ package final class RecordMatcher {
 
     /// Whether the record meets what it decides alone.
     @inline(__always)
-    func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator) }
+    func matchesQuickly(_ record: RecordReader) -> Bool { quick.matches(record, evaluator: evaluator) }
 
     /// Whether a record that meets what it decides alone meets the rest.
     func matchesRest(_ record: RecordReader) throws(StoreError) -> Bool {

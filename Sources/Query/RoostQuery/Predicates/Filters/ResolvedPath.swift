@@ -2,8 +2,8 @@ package import RoostCore
 
 /// A key path with a model's properties instead of names.
 ///
-/// A path through one or several to-many relationships has as many values as there are ways along
-/// it, each object as often as it is reached, in the order of the relationships.
+/// A path through to-many relationships has one value for each way along it, in the order of the
+/// relationships. An object that is reached several times counts each time.
 package struct ResolvedPath: Sendable {
     /// The end of a path.
     package enum End: Sendable {
@@ -48,8 +48,8 @@ package struct ResolvedPath: Sendable {
     ///     has the name, is the object.
     ///   - entity: The number of the entity the path starts from.
     ///   - model: The model.
-    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that leads
-    ///   on from an attribute, or a collection operator in the wrong place.
+    /// - Throws: `unknownProperty`, naming the nearest one; `invalidRequest` for a path that
+    ///   continues after an attribute, or a collection operator in the wrong place.
     package init(_ names: [String], from entity: Int, model: ManagedObjectModel) throws(StoreError) {
         try self.init(names, from: entity, model: model) { $0 }
     }
@@ -90,7 +90,7 @@ package struct ResolvedPath: Sendable {
             if path == ["objectID"], current.layout.field("objectID") == nil {
                 position += 1
             } else {
-                end = .field(try Self.field(Array(path), of: current, model, spelling))
+                end = .field(try Self.field(Array(path), of: current, model: model, spelling))
                 position += path.count
             }
             if position < names.count {
@@ -99,27 +99,34 @@ package struct ResolvedPath: Sendable {
                 else {
                     throw StoreError(
                         .invalidRequest,
-                        "In a key path of '\(model.entities[entity].name)', '\(names[position])' cannot stand behind a value; write it behind the relationship, as in albums.@sum.price."
+                        "In a key path of '\(model.entities[entity].name)', '\(names[position])' cannot follow a value; write it after the relationship, as in albums.@sum.price."
                     )
                 }
                 collectionOperator = .count
                 position += 1
             }
         }
-        if collectionOperator != nil, collectionOperator != .count, case .object = end {
-            switch collectionOperator {
-            case .union, .distinctUnion: break
-            default:
-                throw StoreError(
-                    .invalidRequest,
-                    "In a key path of '\(model.entities[entity].name)', '\(collectionOperator?.rawValue ?? "")' needs the name of an attribute behind it, as in albums.@sum.price."
-                )
-            }
+        if let collectionOperator, case .object = end {
+            try Self.requireCount(collectionOperator, from: model.entities[entity])
         }
         self.relationships = relationships
         self.entity = current.number
         self.end = end
         self.collectionOperator = collectionOperator
+    }
+
+    /// Refuses an operator at the end of a path to objects that needs the name of an attribute.
+    private static func requireCount(
+        _ collectionOperator: FetchRequest.CollectionOperator, from entity: ManagedObjectModel.Entity
+    ) throws(StoreError) {
+        switch collectionOperator {
+        case .count, .union, .distinctUnion: return
+        default:
+            throw StoreError(
+                .invalidRequest,
+                "In a key path of '\(entity.name)', '\(collectionOperator.rawValue)' needs the name of an attribute after it, as in albums.@sum.price."
+            )
+        }
     }
 
     private static func collectionOperator(
@@ -130,7 +137,8 @@ package struct ResolvedPath: Sendable {
             let hint = nearestName(to: name, among: names).map { "did you mean '\($0)'?" }
             throw StoreError(
                 .invalidRequest,
-                "There is no collection operator '\(name)'; \(hint ?? "there are \(names.joined(separator: ", ")).")")
+                "The collection operator '\(name)' is unknown; \(hint ?? "the operators are \(names.joined(separator: ", ")).")"
+            )
         }
         guard previous == nil, isCollection else {
             throw StoreError(
@@ -146,7 +154,7 @@ package struct ResolvedPath: Sendable {
     }
 
     private static func field(
-        _ names: [String], of entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        _ names: [String], of entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
         _ spelling: (String) -> String
     ) throws(StoreError) -> RecordLayout.Field {
         let name = names.joined(separator: ".")
@@ -159,7 +167,7 @@ package struct ResolvedPath: Sendable {
             if names.count > 1, attribute.type != .composite {
                 throw StoreError(
                     .invalidRequest,
-                    "'\(entity.name).\(attribute.name)' is no relationship and no composite, so '\(name)' leads nowhere."
+                    "'\(entity.name).\(attribute.name)' is neither a relationship nor a composite, so it has no '\(name)'."
                 )
             }
         }
@@ -169,7 +177,7 @@ package struct ResolvedPath: Sendable {
                 "Entity '\(entity.name)' has no property 'id'; the object itself is SELF, as in SELF = 5.")
         }
         let known = entity.layout.fields.map(\.name) + entity.relationships.map(\.name.name)
-        // What is misspelt may be the first name of several.
+        // The misspelled name may be the first of several.
         let isNear = names.count == 1 || nearestName(to: name, among: known) != nil
         let hint = entity.hint(forUnknown: isNear ? name : names[0], among: known, spelling)
         // The request may be for too many entities.

@@ -53,8 +53,9 @@ final class LatinFolding: Sendable {
         return withUnsafeTemporaryAllocation(byteCount: text.count * 7 + 8, alignment: 8) { (room) -> Result? in
             var (place, end) = (0, 0)
             while place < text.count {
-                guard let bytes = next(text, &place) else { return nil }
-                // SAFETY: `end` is at most seven times the code points before, and there is room for seven more bytes and one.
+                guard let bytes = next(text, place: &place) else { return nil }
+                // SAFETY: `end` is at most seven times the code points before, and there is room
+                // for seven more bytes and one.
                 room.storeBytes(of: bytes.littleEndian, toByteOffset: end, as: UInt64.self)
                 end += Int(bytes >> 56)
             }
@@ -65,7 +66,7 @@ final class LatinFolding: Sendable {
     /// Folds the code point at `place`, in the form of ``folded``, and moves past it; nil for
     /// others, and for invalid UTF-8.
     @inline(__always)
-    private func next(_ text: UnsafeRawBufferPointer, _ place: inout Int) -> UInt64? {
+    private func next(_ text: UnsafeRawBufferPointer, place: inout Int) -> UInt64? {
         let first = Int(text[place])
         guard first >= 0x80 else {
             place += 1

@@ -63,14 +63,15 @@ struct LikeAutomaton: Sendable {
     func matches(_ text: UnsafeRawBufferPointer, steps: inout Int) -> Bool {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
             words.initialize(repeating: 0)
-            return matches(text, words, &steps)
+            return matches(text, words: words, steps: &steps)
         }
     }
 
     private func matches(
-        _ text: UnsafeRawBufferPointer, _ words: UnsafeMutableBufferPointer<UInt64>, _ steps: inout Int
+        _ text: UnsafeRawBufferPointer, words: UnsafeMutableBufferPointer<UInt64>, steps: inout Int
     ) -> Bool {
-        // Only these words can hold bits that matter: after a `*` is reached, the places before it are irrelevant.
+        // Only these words can hold bits that matter: after a `*` is reached, the places before it
+        // are irrelevant.
         var (low, high) = (0, 0)
         var mayBegin = true
         for byte in text {

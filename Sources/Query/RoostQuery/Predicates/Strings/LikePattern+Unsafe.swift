@@ -101,14 +101,16 @@ struct LikePattern: Sendable {
     static func firstPlace(of part: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Int? {
         guard let wanted = part.baseAddress, !part.isEmpty else { return 0 }
         guard let start = text.baseAddress else { return nil }
-        // SAFETY: both pointers have as many bytes as their counts say. croost_find looks for a part in linear time.
+        // SAFETY: both pointers have as many bytes as their counts say. croost_find looks for a
+        // part in linear time.
         return croost_find(start, text.count, wanted, part.count).map { start.distance(to: $0) }
     }
 }
 
 /// Bytes that never change, at a place that stays.
 final class PlainBytes: @unchecked Sendable {
-    // Proof of Sendable: the bytes are written in `init`, before any other code has the object, and freed in `deinit`.
+    // Proof of Sendable: the bytes are written in `init`, before any other code has the object, and
+    // freed in `deinit`.
     private let memory: UnsafeMutableRawBufferPointer
 
     init(_ bytes: [UInt8]) {

@@ -124,8 +124,8 @@ public final class StringMatcher: @unchecked Sendable {
         case .lessOrEqual: return order(text, pattern) <= 0
         case .greater: return order(text, pattern) > 0
         case .greaterOrEqual: return order(text, pattern) >= 0
-        case .contains: return Self.contains(text, pattern)
-        case .isPart: return Self.contains(pattern, text)
+        case .contains: return Self.contains(text, part: pattern)
+        case .isPart: return Self.contains(pattern, part: text)
         case .beginsWith:
             return text.count >= pattern.count
                 && PredicateOperand.order(.init(rebasing: text.prefix(pattern.count)), pattern) == 0
@@ -144,7 +144,7 @@ public final class StringMatcher: @unchecked Sendable {
     /// Whether `part` is a part of `text`.
     ///
     /// - Complexity: O(*n*), also for texts that are made to be slow.
-    private static func contains(_ text: UnsafeRawBufferPointer, _ part: UnsafeRawBufferPointer) -> Bool {
+    private static func contains(_ text: UnsafeRawBufferPointer, part: UnsafeRawBufferPointer) -> Bool {
         LikePattern.firstPlace(of: part, in: text) != nil
     }
 }

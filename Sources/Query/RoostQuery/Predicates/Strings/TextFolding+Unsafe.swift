@@ -1,13 +1,13 @@
 internal import Foundation
 package import RoostCore
 
-/// Makes strings alike before they are compared: case by Unicode's full folding, diacritics taken
-/// away, without a locale.
+/// Folds strings before they are compared: full case folding of Unicode and removal of diacritics,
+/// without a locale.
 ///
 /// The meaning is that of Foundation's `folding(options:locale:)`. ASCII text, which has no
 /// diacritics and 26 letters to fold, gets the same bytes without it.
 package enum TextFolding {
-    /// The text as it compares with these options; others than case and diacritics change nothing.
+    /// Returns the text as it compares with these options; only case and diacritics matter.
     package static func folded(_ text: String, by options: FetchRequest.Comparison.Options) -> String {
         let options = foundationOptions(options)
         return options.isEmpty ? text : text.folding(options: options, locale: nil)
@@ -44,7 +44,8 @@ package enum TextFolding {
     /// Copies a text with its ASCII letters made small; false when it is not ASCII.
     private static func lower(_ text: UnsafeRawBufferPointer, into lowered: UnsafeMutableRawBufferPointer) -> Bool {
         var bits: UInt8 = 0
-        // SAFETY: both have `text.count` bytes. Without a way out of the loop, so that it takes many bytes at once.
+        // SAFETY: both have `text.count` bytes. Without a way out of the loop, so that it takes
+        // many bytes at once.
         for index in 0..<text.count {
             let byte = text[index]
             bits |= byte

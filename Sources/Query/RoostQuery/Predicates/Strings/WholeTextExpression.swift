@@ -40,7 +40,7 @@ final class WholeTextExpression: Sendable {
         }
         throw StoreError(
             .invalidRequest,
-            "The pattern of MATCHES is no regular expression; look at its brackets, parentheses and backslashes.")
+            "The pattern of MATCHES is not a regular expression; check its brackets, parentheses and backslashes.")
     }
 
     /// Whether the whole text fits.

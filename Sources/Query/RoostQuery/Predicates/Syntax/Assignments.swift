@@ -39,7 +39,7 @@ public struct Assignments: Sendable {
     /// - Throws: `invalidRequest` for anything but properties, `=` and expressions, and for a
     ///   property that is set twice; the errors of ``FetchRequest/Predicate/init(format:_:)``.
     public init(format: String, _ arguments: any PredicateArgument...) throws(StoreError) {
-        content = .expressions(try Self.read(PredicateText(format, arguments)))
+        content = .expressions(try Self.read(PredicateText(format, arguments: arguments)))
     }
 
     /// The new values by the names of the properties.

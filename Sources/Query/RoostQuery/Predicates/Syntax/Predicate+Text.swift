@@ -40,7 +40,7 @@ extension FetchRequest.Predicate {
     ) throws(StoreError) {
         let scope = PredicateBinding.Scope(
             model: model, entity: try model.requireEntity(entity), isOfGroups: ofGroups)
-        self = try PredicateParser.read(PredicateText(text, arguments)) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(text, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
             return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).predicate(syntax)
         }
@@ -70,7 +70,7 @@ extension FetchRequest.Predicate {
     ///
     /// As ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
-        self = try PredicateParser.read(PredicateText(format, arguments)) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(format, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.predicate()
             return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).predicate(syntax)
         }
@@ -121,7 +121,7 @@ extension FetchRequest.Expression {
     ///
     /// As ``init(format:_:)``.
     package init(format: String, arguments: [any PredicateArgument]) throws(StoreError) {
-        self = try PredicateParser.read(PredicateText(format, arguments)) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(format, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
             return try PredicateBinding(scope: nil, tokenizer: parser.tokenizer).expression(syntax)
         }
@@ -137,7 +137,7 @@ extension FetchRequest.Expression {
     ) throws(StoreError) {
         let scope = PredicateBinding.Scope(
             model: model, entity: try model.requireEntity(entity), isOfGroups: ofGroups)
-        self = try PredicateParser.read(PredicateText(text, arguments)) { (parser) throws(StoreError) in
+        self = try PredicateParser.read(PredicateText(text, arguments: arguments)) { (parser) throws(StoreError) in
             let syntax = try parser.expression()
             return try PredicateBinding(scope: scope, tokenizer: parser.tokenizer).expression(syntax)
         }

@@ -16,7 +16,8 @@ extension PredicateBinding {
         guard scope != nil else { return (nil, nil) }
         let (left, right) = (try shape(of: comparison.left), try shape(of: comparison.right))
         switch comparison.operator {
-        // Parts of texts stay text whatever they meet; operands that are not text are refused later.
+        // Parts of texts stay text whatever they meet; operands that are not text are refused
+        // later.
         case .beginsWith, .endsWith, .like, .matches: return (nil, nil)
         case .contains where !left.isMany: return (nil, nil)
         case .isIn where !right.isMany: return (nil, nil)
@@ -76,7 +77,7 @@ extension PredicateBinding {
             guard scope.isOfGroups, let operation, operation.isAggregate else {
                 return try path(names, from: scope.entity.number, at: place)
             }
-            return try aggregate(operation, names, of: scope.entity, at: place)
+            return try aggregate(operation, names: names, of: scope.entity, at: place)
         case .path(let base, let names, let place):
             let base = try shape(of: base)
             guard let start = base.target, start.isObject, let entity = start.destination else { return Shape() }
@@ -90,7 +91,7 @@ extension PredicateBinding {
                 if let target = try shape(of: member).target { return Shape(target: target, isMany: true) }
             }
             return Shape(isMany: true)
-        case .function(let function, let arguments): return try shape(of: function, arguments)
+        case .function(let function, let arguments): return try shape(of: function, arguments: arguments)
         case .setOperation: return Shape(target: try target(ofMembersOf: operand, meeting: nil), isMany: true)
         case .conditional(_, let first, let second):
             let (first, second) = (try shape(of: first), try shape(of: second))
@@ -100,7 +101,7 @@ extension PredicateBinding {
     }
 
     private func shape(
-        of function: FetchRequest.Function, _ arguments: [PredicateSyntax.Operand]
+        of function: FetchRequest.Function, arguments: [PredicateSyntax.Operand]
     ) throws(StoreError) -> Shape {
         switch function {
         case .now: return Shape(target: Target(kind: .date))
@@ -115,19 +116,20 @@ extension PredicateBinding {
 
     /// Returns the shape of an operator over the values that a path has for the objects of a group.
     private func aggregate(
-        _ operation: FetchRequest.CollectionOperator, _ names: [String], of entity: ManagedObjectModel.Entity,
+        _ operation: FetchRequest.CollectionOperator, names: [String], of entity: ManagedObjectModel.Entity,
         at place: String.Index
     ) throws(StoreError) -> Shape {
         guard names.count > 1 || operation == .count else {
             throw located(
                 .invalidRequest,
-                "'\(operation.rawValue)' of a group needs the name of an attribute behind it, as in \(operation.rawValue).price.",
+                message:
+                    "'\(operation.rawValue)' of a group needs the name of an attribute after it, as in \(operation.rawValue).price.",
                 at: place)
         }
         guard names.count > 1 else { return Shape() }
         let values = try path(Array(names.dropFirst()), from: entity.number, at: place)
         guard !values.isMany else {
-            throw located(.invalidRequest, FetchRequest.Expression.manyOfEach(names), at: place)
+            throw located(.invalidRequest, message: FetchRequest.Expression.manyOfEach(names), at: place)
         }
         return try path(names, from: entity.number, ofMany: true, at: place)
     }

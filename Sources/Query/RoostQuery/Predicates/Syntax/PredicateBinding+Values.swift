@@ -15,26 +15,29 @@ extension PredicateBinding {
         case .null: return .null
         case .typed(let value): return value
         case .cast(let inner, let type):
-            if let value = type.value(inner, scope?.model) { return value }
+            if let value = type.value(inner, model: scope?.model) { return value }
             throw located(
-                .invalidRequest, "For a cast to \(type.rawValue), \(type.expectedLiteral) is expected.", at: place)
+                .invalidRequest, message: "For a cast to \(type.rawValue), \(type.expectedLiteral) is expected.",
+                at: place)
         case .bool, .number, .string: break
         }
         if let target {
             if target.kind == .composite, let property = target.property {
                 throw located(
                     .invalidRequest,
-                    "\(property) is a composite, which is null or not; compare one of its elements.", at: place)
+                    message: "\(property) is a composite, which is null or not; compare one of its elements.", at: place
+                )
             }
-            if let value = Self.value(literal, target, scope?.model) { return value }
-            if let property = target.property { throw misfit(literal, target, property, at: place) }
+            if let value = Self.value(literal, target: target, model: scope?.model) { return value }
+            if let property = target.property { throw misfit(literal, target: target, property: property, at: place) }
         }
         if let value = literal.alone { return value }
-        throw located(.invalidValue, "The number is larger, or nearer to zero, than any type holds.", at: place)
+        throw located(
+            .invalidValue, message: "The number is larger, or nearer to zero, than any type holds.", at: place)
     }
 
     /// Returns the value of a type that a literal means, or nil.
-    private static func value(_ literal: PredicateLiteral, _ target: Target, _ model: ManagedObjectModel?) -> Value? {
+    private static func value(_ literal: PredicateLiteral, target: Target, model: ManagedObjectModel?) -> Value? {
         switch (target.kind, literal) {
         case (.integer64, _), (.integer32, _), (.integer16, _), (.order, _), (.boolean, _), (.double, _):
             return number(literal)
@@ -70,7 +73,7 @@ extension PredicateBinding {
     }
 
     private func misfit(
-        _ literal: PredicateLiteral, _ target: Target, _ property: String, at place: String.Index
+        _ literal: PredicateLiteral, target: Target, property: String, at place: String.Index
     ) -> StoreError {
         let kind = target.isObject ? "" : " (\(target.kind))"
         // Most often an attribute of the object was meant.
@@ -80,7 +83,8 @@ extension PredicateBinding {
         }
         return located(
             .invalidValue,
-            "\(property)\(kind) is compared with \(literal.kindDescription), but \(expected(target)) is needed\(hint)",
+            message:
+                "\(property)\(kind) is compared with \(literal.kindDescription), but \(expected(target)) is needed\(hint)",
             at: place)
     }
 
@@ -110,7 +114,7 @@ extension PredicateBinding {
         }
     }
 
-    func located(_ code: StoreError.Code, _ message: String, at place: String.Index) -> StoreError {
+    func located(_ code: StoreError.Code, message: String, at place: String.Index) -> StoreError {
         let error = StoreError(code, message)
         return tokenizer?.locate(error, at: place) ?? error
     }

@@ -86,7 +86,7 @@ struct PredicateBinding {
         case .subquery(let collection, let variable, let condition):
             return .subquery(
                 try expression(collection), variable: variable,
-                try inside(collection, variable).predicate(condition))
+                try inside(collection, variable: variable).predicate(condition))
         default: return try combination(operand, meeting: target)
         }
     }
@@ -130,7 +130,7 @@ struct PredicateBinding {
     }
 
     /// The binding inside of a SUBQUERY over a collection.
-    func inside(_ collection: PredicateSyntax.Operand, _ variable: String) throws(StoreError) -> Self {
+    func inside(_ collection: PredicateSyntax.Operand, variable: String) throws(StoreError) -> Self {
         guard var scope else { return self }
         scope.variables[variable] = .some(try shape(of: collection).target?.destination)
         return PredicateBinding(scope: scope, tokenizer: tokenizer)

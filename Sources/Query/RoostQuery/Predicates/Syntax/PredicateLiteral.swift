@@ -123,12 +123,12 @@ extension FetchRequest.CastType {
 
     /// The value of a cast of a literal, which is what the cast makes of the same value in a
     /// property; nil if the literal is not such a value.
-    func value(_ literal: PredicateLiteral, _ model: ManagedObjectModel?) -> Value? {
-        written(literal, model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
+    func value(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
+        written(literal, model: model) ?? literal.alone.flatMap { PredicateCasting.value($0, as: self, model: model) }
     }
 
     /// The value that is written as this literal.
-    private func written(_ literal: PredicateLiteral, _ model: ManagedObjectModel?) -> Value? {
+    private func written(_ literal: PredicateLiteral, model: ManagedObjectModel?) -> Value? {
         switch (self, literal) {
         case (_, .null): return .null
         case (.number, .bool(let flag)): return .bool(flag)
@@ -158,7 +158,8 @@ extension FetchRequest.CastType {
 extension ManagedObjectModel {
     /// Reads `Entity/5` and `Entity/p5`; nil for other texts and for unknown entities.
     package func objectID(_ text: String) -> ObjectID? {
-        // Looked for by its text: an unknown name must not become an entity name for the life of the process.
+        // Looked for by its text: an unknown name must not become an entity name for the life of
+        // the process.
         ObjectID(text: text) { name in entities.first { $0.name.text == name }?.name }
     }
 }

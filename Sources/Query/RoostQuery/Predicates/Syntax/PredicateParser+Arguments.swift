@@ -9,7 +9,7 @@ extension PredicateParser {
         try advance()
         switch letters.last {
         case "@":
-            if let operand = PredicateSyntax.Operand(argument: expression, place) { return operand }
+            if let operand = PredicateSyntax.Operand(argument: expression, place: place) { return operand }
         case "d", "i", "u", "x", "X":
             if case .constant(.int(let number)) = expression { return .literal(.typed(.int(number)), place) }
             if case .constant(.decimal(let number)) = expression, letters.contains("u"), number.isSignMinus == false {
@@ -41,7 +41,7 @@ extension PredicateParser {
         guard names.allSatisfy({ !$0.isEmpty }) else {
             let name = tokenizer.isInterpolated ? PredicateText.Mark.key : "%K"
             throw tokenizer.error(
-                at: place, "The argument of '\(name)' is not a key path: it is empty, or has an empty part.")
+                at: place, message: "The argument of '\(name)' is not a key path: it is empty, or has an empty part.")
         }
         try advance()
         return names
@@ -51,7 +51,9 @@ extension PredicateParser {
         guard usedArguments < arguments.count else {
             throw tokenizer.error(
                 at: token.position,
-                "There is no argument for \(token.description): \(arguments.count) are given, and more are asked for.")
+                message:
+                    "The argument for \(token.description) is missing; the number of arguments is \(arguments.count)."
+            )
         }
         defer { usedArguments += 1 }
         return arguments[usedArguments].predicateExpression
@@ -70,17 +72,18 @@ extension PredicateParser {
         guard !tokenizer.isInterpolated else {
             return tokenizer.error(
                 at: place,
-                "'\(PredicateText.Mark.text)' takes \(wanted). Interpolate the name of a property as \(PredicateText.Mark.key)."
+                message:
+                    "'\(PredicateText.Mark.text)' takes \(wanted). Interpolate the name of a property as \(PredicateText.Mark.key)."
             )
         }
         return tokenizer.error(
-            at: place, "Argument \(usedArguments) is no value for '%\(letters)', which takes \(wanted).")
+            at: place, message: "Argument \(usedArguments) does not fit '%\(letters)', which takes \(wanted).")
     }
 }
 
 extension PredicateSyntax.Operand {
     /// A program's value or list of values; nil for another expression.
-    fileprivate init?(argument: FetchRequest.Expression, _ place: String.Index) {
+    fileprivate init?(argument: FetchRequest.Expression, place: String.Index) {
         switch argument {
         case .constant(let value): self = .literal(.typed(value), place)
         case .aggregate(let members):

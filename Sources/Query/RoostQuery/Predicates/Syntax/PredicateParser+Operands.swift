@@ -47,7 +47,8 @@ extension PredicateParser {
         try advance()
         let left = try value()
         guard let keyword, let comparison = PredicateLanguage.comparison(keyword) else { throw comparisonExpected() }
-        var part = try self.comparison(left, at: place, comparison, quantifier == "ALL" ? .all : .any)
+        var part = try self.comparison(
+            left, at: place, comparison: comparison, modifier: quantifier == "ALL" ? .all : .any)
         if quantifier == "NONE" {
             part = Part(.not(try condition(part)), depth: try above(part.depth, at: place))
         }
@@ -77,7 +78,7 @@ extension PredicateParser {
                 try requireDepth(at: token.position)
                 try advance()
                 let (index, depth) = try index()
-                try require("]", "']' behind the index")
+                try require("]", what: "']' after the index")
                 part = Part(.element(of: base.operand, index), depth: try above(base.depth, depth, at: place))
             case ".":
                 let base = try value(part, at: place)
@@ -125,7 +126,9 @@ extension PredicateParser {
             let hint = nearestName(to: "@" + word, among: known).map { "Did you mean \($0)?" }
             throw tokenizer.error(
                 at: place,
-                "There is no collection operator '@\(word)'. \(hint ?? "There are \(known.joined(separator: ", ")).")")
+                message:
+                    "The collection operator '@\(word)' is unknown. \(hint ?? "The operators are \(known.joined(separator: ", ")).")"
+            )
         }
         try advance()
         return "@" + word
@@ -179,13 +182,14 @@ extension PredicateParser {
 
     func fileTypes(_ keyword: String) -> StoreError {
         tokenizer.unsupported(
-            at: token.position, "\(keyword) asks the system's table of file types, which no store has.")
+            at: token.position, message: "\(keyword) asks the system's table of file types, which no store has.")
     }
 
     private func assignment() -> StoreError {
         tokenizer.unsupported(
             at: token.position,
-            "':=' would change a variable, and a predicate changes nothing; give the variable its value with substituting(_:)."
+            message:
+                "':=' would change a variable, and a predicate changes nothing; give the variable its value with substituting(_:)."
         )
     }
 
@@ -215,7 +219,7 @@ extension PredicateParser {
         var (members, depth) = (first, depth)
         if first.isEmpty, try take(bracket) { return (members, depth: 1) }
         if !first.isEmpty, !(try take(",")) {
-            try require(bracket, "A comma or '\(bracket)'")
+            try require(bracket, what: "A comma or '\(bracket)'")
             return (members, try above(depth, at: place))
         }
         repeat {
@@ -229,7 +233,7 @@ extension PredicateParser {
             members.append(member.operand)
             depth = max(depth, member.depth)
         } while try take(",")
-        try require(bracket, "A comma or '\(bracket)'")
+        try require(bracket, what: "A comma or '\(bracket)'")
         return (members, try above(depth, at: place))
     }
 
@@ -255,16 +259,20 @@ extension PredicateParser {
         case "FETCH":
             throw tokenizer.unsupported(
                 at: place,
-                "FETCH is a request inside of a request; fetch its objects first and give them as an argument, IN %@."
+                message:
+                    "FETCH is a request inside of a request; fetch its objects first and give them as an argument, IN %@."
             )
         case "ANYKEY":
             throw tokenizer.unsupported(
-                at: place, "ANYKEY would compare properties of every type with one value; name the properties.")
+                at: place, message: "ANYKEY would compare properties of every type with one value; name the properties."
+            )
         case "UTI-CONFORMS-TO", "UTI-EQUALS": throw fileTypes(word.uppercased())
         case let keyword where PredicateLanguage.isReserved(word):
             throw tokenizer.error(
                 at: place,
-                "A property or a value is expected, not '\(keyword)'. Write #\(word) if it is the name of a property.")
+                message:
+                    "A property or a value is expected, not '\(keyword)'. Write #\(word) if it is the name of a property."
+            )
         default:
             try advance()
             guard self.keyword == "(" || self.keyword == ":" else { return Part(.keyPath([word], place)) }
@@ -286,24 +294,25 @@ extension PredicateParser {
         }
         guard let function = FetchRequest.Function(name: name) else {
             if let reason = FetchRequest.Function.refusal(name) {
-                throw tokenizer.unsupported(at: place, "'\(name)' is no function of predicates: \(reason).")
+                throw tokenizer.unsupported(at: place, message: "'\(name)' cannot be used in predicates: \(reason).")
             }
             let near =
                 FetchRequest.Function(nameInSQL: name)?.rawValue
                 ?? nearestName(to: name, among: FetchRequest.Function.allCases.map(\.rawValue))
             throw tokenizer.error(
                 at: place,
-                "There is no function '\(name)'; \(near.map { "did you mean '\($0)'?" } ?? "one of the program's own is FUNCTION(value, \"name\").")"
+                message:
+                    "The function '\(name)' is unknown; \(near.map { "did you mean '\($0)'?" } ?? "call a function of the program as FUNCTION(value, \"name\").")"
             )
         }
         try requireDepth(at: token.position)
-        try require("(", "'(' behind the name of a function")
+        try require("(", what: "'(' after the name of a function")
         let (arguments, depth) = try values(upTo: ")")
         let counts = function.argumentCounts
         guard counts.contains(arguments.count) else {
             let wanted = counts.count == 1 ? "\(counts.lowerBound)" : "at least \(counts.lowerBound)"
             throw tokenizer.error(
-                at: place, "'\(function.rawValue)' takes \(wanted) arguments, not \(arguments.count).")
+                at: place, message: "'\(function.rawValue)' takes \(wanted) arguments, not \(arguments.count).")
         }
         return Part(.function(function, arguments), depth: depth)
     }
@@ -312,10 +321,10 @@ extension PredicateParser {
     private mutating func open(_ keyword: String) throws(StoreError) {
         try requireDepth(at: token.position)
         try advance()
-        try require("(", "'(' behind \(keyword)")
+        try require("(", what: "'(' after \(keyword)")
     }
 
-    private mutating func comma() throws(StoreError) { try require(",", "A comma") }
+    private mutating func comma() throws(StoreError) { try require(",", what: "A comma") }
 
     private mutating func cast() throws(StoreError) -> Part {
         try open("CAST")
@@ -327,11 +336,12 @@ extension PredicateParser {
         guard case .string(let name) = token.kind, let type = FetchRequest.CastType(rawValue: name) else {
             throw tokenizer.error(
                 at: token.position,
-                "The type of the value is expected as a string: \(names.joined(separator: ", ")).")
+                message: "The type of the value is expected as a string: \(names.joined(separator: ", ")).")
         }
         try advance()
-        try require(")", "')'")
-        // The cast of a literal is how a value of that type is written; in brackets, it is done for every object.
+        try require(")", what: "')'")
+        // The cast of a literal is how a value of that type is written; in brackets, it is done for
+        // every object.
         if isBare, case .literal(let literal, _) = value.operand, literal.isUntyped {
             return Part(.literal(.cast(literal, type), place))
         }
@@ -354,7 +364,7 @@ extension PredicateParser {
         try comma()
         let condition = try part(.anything)
         let predicate = try self.condition(condition)
-        try require(")", "AND, OR or ')'")
+        try require(")", what: "AND, OR or ')'")
         return Part(
             .subquery(collection.operand, variable: variable, predicate),
             depth: try above(collection.depth, condition.depth, at: place))
@@ -369,7 +379,7 @@ extension PredicateParser {
         let first = try value()
         try comma()
         let second = try value()
-        try require(")", "')'")
+        try require(")", what: "')'")
         return Part(
             .conditional(predicate, first.operand, second.operand),
             depth: try above(condition.depth, first.depth, second.depth, at: place))

@@ -134,7 +134,7 @@ struct PredicateParser {
             let place = token.position
             if token.kind == .end { throw expected("A property, = and a value, as in plays = plays + 1,") }
             guard case .keyPath(let names, _) = try value().operand else {
-                throw tokenizer.error(at: place, "The name of a property is expected in front of '='.")
+                throw tokenizer.error(at: place, message: "The name of a property is expected in front of '='.")
             }
             guard keyword == "=" || keyword == "==" else { throw expected("'=' after the name of a property") }
             try advance()
@@ -174,7 +174,7 @@ struct PredicateParser {
         }
     }
 
-    mutating func require(_ sign: String, _ what: String) throws(StoreError) {
+    mutating func require(_ sign: String, what: String) throws(StoreError) {
         guard try take(sign) else { throw expected(what) }
     }
 
@@ -184,7 +184,7 @@ struct PredicateParser {
         if case .word(let word) = token.kind, let near = nearestName(to: word, among: names) {
             hint = " Did you mean \(near)?"
         }
-        return tokenizer.error(at: token.position, "\(what) is expected, not \(token.description).\(hint)")
+        return tokenizer.error(at: token.position, message: "\(what) is expected, not \(token.description).\(hint)")
     }
 
     // MARK: Depth
@@ -210,7 +210,7 @@ struct PredicateParser {
 
     private func tooDeep(at place: String.Index) -> StoreError {
         tokenizer.error(
-            at: place, "Brackets, NOT and operators are nested deeper than \(PredicateLimits.depth) levels.")
+            at: place, message: "Brackets, NOT and operators are nested deeper than \(PredicateLimits.depth) levels.")
     }
 
     // MARK: Operators
@@ -223,7 +223,7 @@ struct PredicateParser {
         try requireStack(depth, at: place)
         var left = try prefix()
         while let infix = infix(), infix.strength >= strength {
-            left = try join(left, at: place, infix)
+            left = try join(left, at: place, infix: infix)
         }
         return left
     }
@@ -250,20 +250,20 @@ struct PredicateParser {
         }
     }
 
-    private mutating func join(_ left: Part, at place: String.Index, _ infix: Infix) throws(StoreError) -> Part {
+    private mutating func join(_ left: Part, at place: String.Index, infix: Infix) throws(StoreError) -> Part {
         switch infix {
-        case .or: return try connect(left, at: place, "OR", "||", .and)
-        case .and: return try connect(left, at: place, "AND", "&&", .not)
+        case .or: return try connect(left, at: place, word: "OR", sign: "||", strength: .and)
+        case .and: return try connect(left, at: place, word: "AND", sign: "&&", strength: .not)
         case .comparison(let comparison):
             if case .condition = left.kind { throw expected("AND, OR or the end of the condition") }
-            return try self.comparison(try value(left, at: place), at: place, comparison, .direct)
+            return try self.comparison(try value(left, at: place), at: place, comparison: comparison, modifier: .direct)
         case .setOperation(let operation):
-            let (first, second) = try sides(left, at: place, infix)
+            let (first, second) = try sides(left, at: place, infix: infix)
             return Part(
                 .setOperation(operation, first.operand, second.operand),
                 depth: try above(first.depth, second.depth, at: place))
         case .function(let function):
-            let (first, second) = try sides(left, at: place, infix)
+            let (first, second) = try sides(left, at: place, infix: infix)
             return Part(
                 .function(function, [first.operand, second.operand]),
                 depth: try above(first.depth, second.depth, at: place))
@@ -271,7 +271,7 @@ struct PredicateParser {
     }
 
     private mutating func sides(
-        _ left: Part, at place: String.Index, _ infix: Infix
+        _ left: Part, at place: String.Index, infix: Infix
     ) throws(StoreError) -> (Value, Value) {
         let first = try value(left, at: place)
         try advance()
@@ -281,7 +281,7 @@ struct PredicateParser {
 
     /// The members of an AND or OR, all in one list.
     private mutating func connect(
-        _ first: Part, at place: String.Index, _ word: String, _ sign: String, _ strength: Strength
+        _ first: Part, at place: String.Index, word: String, sign: String, strength: Strength
     ) throws(StoreError) -> Part {
         var members = [try condition(first)]
         var depth = first.depth
@@ -296,8 +296,8 @@ struct PredicateParser {
 
     /// The rest of a comparison, from its operator on.
     mutating func comparison(
-        _ left: Value, at place: String.Index, _ comparison: FetchRequest.Comparison.Operator,
-        _ modifier: FetchRequest.Comparison.Modifier
+        _ left: Value, at place: String.Index, comparison: FetchRequest.Comparison.Operator,
+        modifier: FetchRequest.Comparison.Modifier
     ) throws(StoreError) -> Part {
         try advance()
         let options = try options()
@@ -346,6 +346,6 @@ struct PredicateParser {
     /// Returns the value in a part; throws for a condition.
     func value(_ part: Part, at place: String.Index) throws(StoreError) -> Value {
         if case .value(let operand) = part.kind { return Value(operand: operand, depth: part.depth) }
-        throw tokenizer.error(at: place, "A value or a property is expected, not a condition.")
+        throw tokenizer.error(at: place, message: "A value or a property is expected, not a condition.")
     }
 }

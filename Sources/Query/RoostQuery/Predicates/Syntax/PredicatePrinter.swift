@@ -48,8 +48,10 @@ struct PredicatePrinter {
         switch condition {
         case .constant(let truth): text += truth ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .comparison(let comparison): try print(comparison)
-        case .and(let members): try print(members, .and, "TRUEPREDICATE", " AND ", inside: strength)
-        case .or(let members): try print(members, .or, "FALSEPREDICATE", " OR ", inside: strength)
+        case .and(let members):
+            try print(members, own: .and, ofNothing: "TRUEPREDICATE", connective: " AND ", inside: strength)
+        case .or(let members):
+            try print(members, own: .or, ofNothing: "FALSEPREDICATE", connective: " OR ", inside: strength)
         case .not(let member):
             text += "NOT "
             try print(member, inside: .not)
@@ -57,7 +59,7 @@ struct PredicatePrinter {
     }
 
     private mutating func print(
-        _ members: [PredicateSyntax.Condition], _ own: Strength, _ ofNothing: String, _ connective: String,
+        _ members: [PredicateSyntax.Condition], own: Strength, ofNothing: String, connective: String,
         inside strength: Strength
     ) throws(StoreError) {
         switch members.count {
@@ -115,9 +117,10 @@ struct PredicatePrinter {
             text += "{"
             try printList(members, meeting: target)
             text += "}"
-        case .element(let base, let index): try printElement(base, index, meeting: target, of: operand)
-        case .function(let function, let arguments): try printFunction(function, arguments, operand, meeting: target)
-        case .registered(let name, let arguments): try printRegistered(name, arguments)
+        case .element(let base, let index): try printElement(base, index: index, meeting: target, of: operand)
+        case .function(let function, let arguments):
+            try printFunction(function, arguments: arguments, operand: operand, meeting: target)
+        case .registered(let name, let arguments): try printRegistered(name, arguments: arguments)
         case .setOperation(let operation, let first, let second):
             let target = try binding.target(ofMembersOf: operand, meeting: target)
             try print(first, from: .setOperation, meeting: target)
@@ -142,7 +145,7 @@ struct PredicatePrinter {
     }
 
     private mutating func printFunction(
-        _ function: FetchRequest.Function, _ arguments: [PredicateSyntax.Operand], _ operand: PredicateSyntax.Operand,
+        _ function: FetchRequest.Function, arguments: [PredicateSyntax.Operand], operand: PredicateSyntax.Operand,
         meeting target: PredicateBinding.Target?
     ) throws(StoreError) {
         let target = try binding.target(ofMembersOf: operand, meeting: target)
@@ -166,7 +169,7 @@ struct PredicatePrinter {
     }
 
     private mutating func printRegistered(
-        _ name: String, _ arguments: [PredicateSyntax.Operand]
+        _ name: String, arguments: [PredicateSyntax.Operand]
     ) throws(StoreError) {
         guard let target = arguments.first else {
             throw StoreError(.unsupported, "A call of a program's own function without a target cannot be written.")
@@ -182,7 +185,7 @@ struct PredicatePrinter {
     }
 
     private mutating func printElement(
-        _ base: PredicateSyntax.Operand, _ index: PredicateSyntax.Index, meeting target: PredicateBinding.Target?,
+        _ base: PredicateSyntax.Operand, index: PredicateSyntax.Index, meeting target: PredicateBinding.Target?,
         of operand: PredicateSyntax.Operand
     ) throws(StoreError) {
         try printBase(
@@ -219,7 +222,8 @@ struct PredicatePrinter {
     ) throws(StoreError) {
         switch operand {
         case .cast(let operand, let type):
-            // A literal in brackets is cast for every object; without them, the cast is the notation of a value.
+            // A literal in brackets is cast for every object; without them, the cast is the
+            // notation of a value.
             let isLiteral = if case .literal = operand { true } else { false }
             text += isLiteral ? "CAST((" : "CAST("
             try print(operand)
@@ -231,7 +235,7 @@ struct PredicatePrinter {
             try print(.variable(variable, "".startIndex))
             text += ", "
             let outer = binding
-            binding = try binding.inside(collection, variable)
+            binding = try binding.inside(collection, variable: variable)
             try print(condition)
             binding = outer
             text += ")"
@@ -294,18 +298,18 @@ struct PredicatePrinter {
         }
         switch value {
         case .null: text += "NULL"
-        case .bool(let flag): cast(flag ? "TRUE" : "FALSE", .number)
-        case .int(let number): cast("\(number)", .number)
-        case .double(let number): cast(number.isFinite ? "\(number)" : Self.special(number), .number)
-        case .decimal(let decimal): cast(Self.quoted(Self.digits(decimal)), .decimal)
-        case .string(let string): cast(Self.quoted(string), .string)
-        case .data(let data): cast(Self.quoted(Base64.text(data)), .data)
+        case .bool(let flag): cast(flag ? "TRUE" : "FALSE", type: .number)
+        case .int(let number): cast("\(number)", type: .number)
+        case .double(let number): cast(number.isFinite ? "\(number)" : Self.special(number), type: .number)
+        case .decimal(let decimal): cast(Self.quoted(Self.digits(decimal)), type: .decimal)
+        case .string(let string): cast(Self.quoted(string), type: .string)
+        case .data(let data): cast(Self.quoted(Base64.text(data)), type: .data)
         case .date(let date):
             let seconds = date.timeIntervalSinceReferenceDate
-            cast(seconds.isFinite ? "\(seconds)" : Self.special(seconds), .date)
-        case .uuid(let uuid): cast(Self.quoted(uuid.uuidString), .uuid)
-        case .uri(let uri): cast(Self.quoted(uri), .uri)
-        case .objectID(let id): cast(Self.quoted("\(id.entity)/\(id.key)"), .objectID)
+            cast(seconds.isFinite ? "\(seconds)" : Self.special(seconds), type: .date)
+        case .uuid(let uuid): cast(Self.quoted(uuid.uuidString), type: .uuid)
+        case .uri(let uri): cast(Self.quoted(uri), type: .uri)
+        case .objectID(let id): cast(Self.quoted("\(id.entity)/\(id.key)"), type: .objectID)
         case .composite:
             throw StoreError(.unsupported, "A composite cannot be written as a value of a predicate.")
         }
@@ -343,7 +347,7 @@ struct PredicatePrinter {
         return "\(number)"
     }
 
-    private mutating func cast(_ literal: String, _ type: FetchRequest.CastType) {
+    private mutating func cast(_ literal: String, type: FetchRequest.CastType) {
         text += "CAST(\(literal), \"\(type.rawValue)\")"
     }
 

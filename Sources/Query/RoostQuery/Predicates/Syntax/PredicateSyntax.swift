@@ -63,13 +63,13 @@ extension PredicateSyntax.Condition {
                     left: try .init(comparison.left, depth: depth), operator: comparison.operator,
                     right: try .init(comparison.right, depth: depth), modifier: comparison.modifier,
                     options: comparison.options))
-        case .and(let members): self = .and(try Self.all(members, depth))
-        case .or(let members): self = .or(try Self.all(members, depth))
+        case .and(let members): self = .and(try Self.all(members, depth: depth))
+        case .or(let members): self = .or(try Self.all(members, depth: depth))
         case .not(let member): self = .not(try Self(member, depth: depth))
         }
     }
 
-    private static func all(_ members: [FetchRequest.Predicate], _ depth: Int) throws(StoreError) -> [Self] {
+    private static func all(_ members: [FetchRequest.Predicate], depth: Int) throws(StoreError) -> [Self] {
         var result: [Self] = []
         for member in members { result.append(try Self(member, depth: depth)) }
         return result
@@ -88,11 +88,11 @@ extension PredicateSyntax.Operand {
         case .variable(let name): self = .variable(name, Self.nowhere)
         case .keyPath(let names): self = .keyPath(names, Self.nowhere)
         case .path(let base, let names): self = .path(of: try Self(base, depth: depth), names, Self.nowhere)
-        case .aggregate(let members): self = .aggregate(try Self.all(members, depth))
-        case .function(let function, let arguments): self = .function(function, try Self.all(arguments, depth))
+        case .aggregate(let members): self = .aggregate(try Self.all(members, depth: depth))
+        case .function(let function, let arguments): self = .function(function, try Self.all(arguments, depth: depth))
         case .registered(let name, let arguments):
             if let error = expression.readingError { throw error }
-            self = .registered(name, try Self.all(arguments, depth))
+            self = .registered(name, try Self.all(arguments, depth: depth))
         case .cast(let operand, let type): self = .cast(try Self(operand, depth: depth), type)
         case .subquery(let collection, let variable, let predicate):
             self = .subquery(
@@ -113,7 +113,7 @@ extension PredicateSyntax.Operand {
         }
     }
 
-    private static func all(_ members: [FetchRequest.Expression], _ depth: Int) throws(StoreError) -> [Self] {
+    private static func all(_ members: [FetchRequest.Expression], depth: Int) throws(StoreError) -> [Self] {
         var result: [Self] = []
         for member in members { result.append(try Self(member, depth: depth)) }
         return result

@@ -28,7 +28,7 @@ struct PredicateText: Sendable {
     init() { marks = [] }
 
     /// Creates a text in which `%@` and the like are the places of arguments.
-    init(_ text: String, _ arguments: [any PredicateArgument]) {
+    init(_ text: String, arguments: [any PredicateArgument]) {
         self.text = text
         self.arguments = arguments
     }

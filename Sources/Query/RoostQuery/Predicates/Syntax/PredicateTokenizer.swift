@@ -54,7 +54,7 @@ struct PredicateTokenizer {
             } else if let sign = sign() {
                 kind = .sign(sign)
             } else {
-                throw error(at: start, "A name, a value or an operator is expected, not this character.")
+                throw error(at: start, message: "A name, a value or an operator is expected, not this character.")
             }
         }
         if let next = interpolations.last, next.range.lowerBound < position {
@@ -69,17 +69,18 @@ struct PredicateTokenizer {
     private func interpolationInside(at place: String.Index) -> StoreError {
         error(
             at: place,
-            "A value cannot be interpolated inside of quotes or a name. Leave the quotes out: the value is bound.")
+            message:
+                "A value cannot be interpolated inside of quotes or a name. Leave the quotes out: the value is bound.")
     }
 
     /// An error at a place of the text; the column counts characters from 1.
-    func error(at place: String.Index, _ message: String) -> StoreError {
+    func error(at place: String.Index, message: String) -> StoreError {
         StoreError(.invalidRequest, "The \(noun) cannot be read at column \(column(place)): \(message)")
             .with { $0.textColumn = column(place) }
     }
 
     /// An error for something that Core Data's language has and this one has not.
-    func unsupported(at place: String.Index, _ message: String) -> StoreError {
+    func unsupported(at place: String.Index, message: String) -> StoreError {
         StoreError(.unsupported, "At column \(column(place)) of the \(noun): \(message)")
             .with { $0.textColumn = column(place) }
     }
@@ -128,10 +129,12 @@ struct PredicateTokenizer {
         advance()
         if mark == "$", peek == "#" { advance() }
         guard !isAtInterpolation else { throw interpolationInside(at: position) }
-        guard let scalar = peek else { throw error(at: position, "The name of \(what) is expected behind the mark.") }
+        guard let scalar = peek else {
+            throw error(at: position, message: "The name of \(what) is expected after the mark.")
+        }
         if scalar == "\"" || scalar == "'" { return try string() }
         guard PredicateLanguage.isNameStart(scalar) else {
-            throw error(at: position, "The name of \(what) is expected behind the mark.")
+            throw error(at: position, message: "The name of \(what) is expected after the mark.")
         }
         return take(while: PredicateLanguage.isNamePart)
     }
@@ -142,13 +145,14 @@ struct PredicateTokenizer {
         guard !isInterpolated else {
             throw error(
                 at: start,
-                "Nothing is bound to '%' in a literal. Interpolate the value, \\(value), or the name of a property, \\(key: name)."
+                message:
+                    "Nothing is bound to '%' in a literal. Interpolate the value, \\(value), or the name of a property, \\(key: name)."
             )
         }
         advance()
         if take("@") { return "@" }
         if take("%") {
-            throw error(at: start, "'%%' means nothing outside of quotes; a remainder is modulus:by:(a, b).")
+            throw error(at: start, message: "'%%' means nothing outside of quotes; a remainder is modulus:by:(a, b).")
         }
         var letters = take { $0 == "l" || $0 == "h" || $0 == "q" || $0 == "z" }
         if let letter = peek, letter.isASCII, letter.properties.isAlphabetic {
@@ -158,7 +162,7 @@ struct PredicateTokenizer {
         guard ["K", "d", "i", "u", "x", "X", "f", "g", "e", "s", "c"].contains(letters.suffix(1)),
             letters.utf8.count <= 3, peek.map({ !PredicateLanguage.isNamePart($0) }) ?? true
         else {
-            throw error(at: start, "Behind '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
+            throw error(at: start, message: "After '%', one of @ K d i u x ld lu lld llu f lf g e s c is expected.")
         }
         return letters
     }
@@ -203,13 +207,13 @@ struct PredicateTokenizer {
             advance()
             let digits = take(while: PredicateLanguage.isNamePart)
             guard let number = UInt64(digits, radix: radix) else {
-                throw error(at: start, "A whole number of at most 64 bits in base \(radix) is expected.")
+                throw error(at: start, message: "A whole number of at most 64 bits in base \(radix) is expected.")
             }
             return "\(number)"
         }
         if take(".") {
             let fraction = take { ("0"..."9").contains($0) }
-            guard !fraction.isEmpty else { throw error(at: position, "A digit is expected behind the point.") }
+            guard !fraction.isEmpty else { throw error(at: position, message: "A digit is expected after the point.") }
             text += "." + fraction
         }
         if peek == "e" || peek == "E" {
@@ -217,11 +221,11 @@ struct PredicateTokenizer {
             text += "e"
             if take("-") { text += "-" } else { _ = take("+") }
             let exponent = take { ("0"..."9").contains($0) }
-            guard !exponent.isEmpty else { throw error(at: position, "A digit is expected in the exponent.") }
+            guard !exponent.isEmpty else { throw error(at: position, message: "A digit is expected in the exponent.") }
             text += exponent
         }
         if let scalar = peek, PredicateLanguage.isNamePart(scalar) {
-            throw error(at: position, "An operator is expected behind the number, not a letter.")
+            throw error(at: position, message: "An operator is expected after the number, not a letter.")
         }
         return text
     }
@@ -246,14 +250,14 @@ struct PredicateTokenizer {
                 advance()
             }
         }
-        throw error(at: start, "The string that starts here has no closing quote.")
+        throw error(at: start, message: "The string that starts here has no closing quote.")
     }
 
     private mutating func escape() throws(StoreError) -> Unicode.Scalar {
         let start = position
         advance()
         guard !isAtInterpolation else { throw interpolationInside(at: position) }
-        guard let letter = peek else { throw error(at: start, "An escape is expected behind the backslash.") }
+        guard let letter = peek else { throw error(at: start, message: "An escape is expected after the backslash.") }
         advance()
         switch letter {
         case "\\", "'", "\"", "/": return letter
@@ -271,7 +275,8 @@ struct PredicateTokenizer {
             return try code(start, digits: 3, radix: 8)
         default:
             throw error(
-                at: start, "An escape is expected: \\\\ \\' \\\" \\n \\t \\r \\a \\b \\v \\f \\x12 \\u1234 \\123.")
+                at: start,
+                message: "An escape is expected: \\\\ \\' \\\" \\n \\t \\r \\a \\b \\v \\f \\x12 \\u1234 \\123.")
         }
     }
 
@@ -282,14 +287,14 @@ struct PredicateTokenizer {
             advance()
         }
         guard text.utf8.count == digits, let number = UInt32(text, radix: radix) else {
-            throw error(at: start, "\(digits) digits in base \(radix) are expected in the escape.")
+            throw error(at: start, message: "\(digits) digits in base \(radix) are expected in the escape.")
         }
         return number
     }
 
     private mutating func code(_ start: String.Index, digits: Int, radix: Int) throws(StoreError) -> Unicode.Scalar {
         guard let scalar = Unicode.Scalar(try unit(start, digits: digits, radix: radix)) else {
-            throw error(at: start, "The escape is no character.")
+            throw error(at: start, message: "The escape is not a character.")
         }
         return scalar
     }
@@ -299,12 +304,12 @@ struct PredicateTokenizer {
         let first = try unit(start, digits: 4, radix: 16)
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, take("\\"), take("u") else {
-            throw error(at: start, "The escape is half a character; the other half must follow.")
+            throw error(at: start, message: "The escape is half a character; the other half must follow.")
         }
         let second = try unit(start, digits: 4, radix: 16)
         guard (0xDC00...0xDFFF).contains(second),
             let scalar = Unicode.Scalar(0x10000 + (first - 0xD800) << 10 + (second - 0xDC00))
-        else { throw error(at: start, "The escape is half a character; the other half must follow.") }
+        else { throw error(at: start, message: "The escape is half a character; the other half must follow.") }
         return scalar
     }
 }

@@ -1,0 +1,181 @@
+internal import RoostCore
+
+// The rows of objects, exchanged by undo and redo.
+
+extension GraphCore {
+    func exchangeRows(
+        _ record: UndoRecord, isExact: Bool, rest: inout ExchangeRest, kept: inout Set<ObjectIdentifier>
+    ) {
+        // Neighbors are mostly of one entity, whose facts are looked up once. Rows without
+        // references and derived attributes are exchanged as they are.
+        var known: (entity: UInt16, hasLinks: Bool, hasDerived: Bool)?
+        let isObserved = context?.observers.isEmpty == false
+        record.forEachRow { object, image in
+            if known?.entity != object.entityNumber {
+                let info = object.info
+                known = (object.entityNumber, !info.linkOffsets.isEmpty, !info.derivedFields.isEmpty)
+            }
+            guard let known else { return }
+            let row = image.pointee.row
+            guard let current = object.row, object.extra == nil || object.extra?.hasRowOnly ?? true,
+                object.flags.isDisjoint(with: [.orphan, .inaccessible, .inFlight, .deleted]), !known.hasDerived,
+                !known.hasLinks || table.haveEqualLinks(row, right: current, number: Int(object.entityNumber))
+            else {
+                if isExact, image.pointee.wasChanged { kept.insert(ObjectIdentifier(object)) }
+                return exchangeSlowly(object, image: &image.pointee, info: object.info, rest: &rest)
+            }
+            let isPrivate = object.state.contains(.privateRow)
+            let committed = isPrivate ? PrivateRow.committed(current) : current
+            let count = image.pointee.byteCount
+            let isClean = isEqual(row, byteCount: Int(count), to: committed, of: object)
+            if isClean, !isPrivate { return }
+            // The record takes over the count of the present row, and gives that of its own.
+            image.pointee.row = current
+            image.pointee.byteCount = object.byteCount
+            if isPrivate {
+                PrivateRow.setCommitted(nil, of: UnsafeMutableRawPointer(mutating: current))
+            } else {
+                RowPage.retain(current)
+            }
+            if isClean, let committed {
+                object.row = committed
+                object.state.remove(.privateRow)
+                RowPage.release(row)
+            } else {
+                var fresh = UnsafeMutableRawPointer(mutating: row)
+                if !image.pointee.isPrivate {
+                    fresh = privateRows.copy(row, byteCount: Int(count))
+                    RowPage.release(row)
+                }
+                PrivateRow.setCommitted(committed, of: fresh)
+                object.row = UnsafeRawPointer(fresh)
+                object.state.insert(.privateRow)
+            }
+            object.byteCount = count
+            if object.extra != nil { object.extra?.decoded.removeAll() }
+            image.pointee.isPrivate = isPrivate
+            let wasChanged = object.flags.contains(.changed)
+            noteExchange(of: object, isClean: isClean && !(isExact && image.pointee.wasChanged), rest: &rest)
+            image.pointee.wasChanged = wasChanged
+            if isObserved { announce(object) }
+        }
+    }
+
+    /// Whether a noted row has the content of the committed row.
+    private func isEqual(
+        _ row: UnsafeRawPointer, byteCount: Int, to committed: UnsafeRawPointer?, of object: ManagedObject
+    ) -> Bool {
+        guard let committed else { return false }
+        return committed == row
+            || RowAccess.haveEqualContent(
+                row, leftCount: byteCount, right: committed, rightCount: object.tail.byteCount(committed))
+    }
+
+    /// Puts an object whose row was exchanged into the list of changed objects, or takes it out.
+    private func noteExchange(of object: ManagedObject, isClean: Bool, rest: inout ExchangeRest) {
+        let wasChanged = object.flags.contains(.changed)
+        if isClean, !object.flags.contains(.detectsConflicts) {
+            guard wasChanged else { return }
+            object.flags.remove(.changed)
+            rest.hasUnchanged = true
+        } else if !wasChanged {
+            noteChanges(of: object, rest: &rest)
+        }
+    }
+
+    /// Exchanges a row whose references differ, or whose object has a special state.
+    private func exchangeSlowly(
+        _ object: ManagedObject, image: inout UndoRecord.RowImage, info: EntityInfo, rest: inout ExchangeRest
+    ) {
+        let row = image.row
+        guard !object.flags.contains(.orphan) else { return }
+        if object.row == nil { _ = fire(object) }
+        guard let current = object.row, !object.flags.contains(.inaccessible) else { return }
+        let wasChanged = object.flags.contains(.changed)
+        let copy = privateRows.copy(current, byteCount: Int(object.byteCount))
+        PrivateRow.setCommitted(nil, of: copy)
+        let (former, formerCount) = (UnsafeRawPointer(copy), object.byteCount)
+        let target = privateRows.copy(row, byteCount: Int(image.byteCount))
+        PrivateRow.setCommitted(nil, of: target)
+        keepPlaces(of: object, info: info, current: current, in: target)
+        let bytes = UnsafeRawBufferPointer(start: target, count: Int(image.byteCount))
+        setPrivateRow(of: object, to: bytes)
+        RowPage.release(UnsafeRawPointer(target))
+        // Derived attributes are what the next save computes.
+        if !info.derivedFields.isEmpty {
+            let reader = RecordReader(row: former, byteCount: Int(formerCount), key: object.key, model: model)
+            for field in info.derivedFields {
+                let value = reader.value(field)
+                guard value != object.value(of: field) else { continue }
+                _ = latching { () throws(StoreError) in try object.set(value, for: field) }
+            }
+        }
+        object.extra?.decoded.removeAll()
+        for field in info.referenceFields {
+            guard let relationship = field.relationship, let now = object.row else { continue }
+            let (old, new) = (RowAccess.reference(former, field: field), RowAccess.reference(now, field: field))
+            guard old?.key != new?.key, let inverse = model.relationships[relationship].inverse else { continue }
+            if model.relationships[inverse].isToMany {
+                for owner in [old, new] {
+                    if let owner { settleMember(object, field: field, of: owner, list: inverse, rest: &rest) }
+                }
+            } else {
+                let former = old.map { self.object($0.entity, key: $0.key) }
+                rest.pairs.append(ExchangedPair(object: object, relationship: relationship, former: former))
+            }
+        }
+        RowPage.release(row)
+        image.row = former
+        image.byteCount = formerCount
+        image.isPrivate = true
+        rest.affected.append(object)
+        image.wasChanged = wasChanged
+    }
+
+    /// Gives a row the present places in ordered lists, which the program does not set.
+    private func keepPlaces(
+        of object: ManagedObject, info: EntityInfo, current: UnsafeRawPointer, in row: UnsafeMutableRawPointer
+    ) {
+        for field in info.referenceFields {
+            guard let relationship = field.relationship, let place = info.places[relationship] else { continue }
+            let key = RowAccess.reference(row, field: field)?.key
+            let sources = key == nil ? [] : [current, object.committedRow].compactMap { $0 }
+            let source = sources.first { RowAccess.reference($0, field: field)?.key == key }
+            let isNull = source.map { RowAccess.isNull($0, field: place.index) } ?? true
+            RowAccess.setNull(isNull, row: row, field: place.index)
+            row.storeBytes(
+                of: isNull ? 0 : source?.loadUnaligned(fromByteOffset: place.byteOffset, as: Int64.self) ?? 0,
+                toByteOffset: place.byteOffset, as: Int64.self)
+        }
+    }
+
+    /// Copies into a noted row what another context changed.
+    func rebase(
+        _ image: inout UndoRecord.RowImage, from old: UnsafeRawPointer, to new: UnsafeRawPointer
+    ) throws(StoreError) {
+        let (row, object) = (image.row, image.object)
+        func reader(_ row: UnsafeRawPointer, count: Int) -> RecordReader {
+            RecordReader(row: row, byteCount: count, key: object.key, model: model)
+        }
+        let before = reader(old, count: object.tail.byteCount(old))
+        let after = reader(new, count: object.tail.byteCount(new))
+        let mine = reader(row, count: Int(image.byteCount))
+        var replacements: [(field: RecordLayout.Field, value: Value)] = []
+        for field in object.info.entity.layout.fields where field.kind != .order {
+            let (old, new) = (before.value(field), after.value(field))
+            if old != new, mine.value(field) == old { replacements.append((field, new)) }
+        }
+        guard !replacements.isEmpty else { return }
+        var batch = RecordBatch(model: model)
+        try batch.append(mine, replacing: replacements)
+        batch.withRecord(at: 0) { record in
+            guard let base = record.bytes.baseAddress else { return }
+            let fresh = privateRows.copy(base, byteCount: record.bytes.count)
+            PrivateRow.setCommitted(nil, of: fresh)
+            image.row = UnsafeRawPointer(fresh)
+            image.byteCount = UInt32(truncatingIfNeeded: record.bytes.count)
+            image.isPrivate = true
+            RowPage.release(row)
+        }
+    }
+}
