@@ -58,7 +58,7 @@ struct WaitingTests {
 
     /// Spins until a command says that it waits for the store `a`, or ends.
     private func waitUntilWaiting(_ run: RunningCommand, in place: Workplace) throws {
-        let file = try LockFile(forStoreAt: place.file("a"), .store, isWritable: false)
+        let file = try LockFile(forStoreAt: place.file("a"), region: .store, isWritable: false)
         while !file.isWaitedFor, run.process.isRunning { usleep(1_000) }
     }
 

@@ -28,7 +28,7 @@ enum RoostTool {
         limitLibraryMemory(toByteCount: 2 << 30)
         do throws(UsageError) {
             let arguments = try ProgramArguments.read()
-            Console.leave(Interruption.shared.running { run(arguments, Console()) })
+            Console.leave(Interruption.shared.running { run(arguments, console: Console()) })
         } catch {
             Console().printError(error.message)
             Console.leave(.usage)
@@ -36,7 +36,7 @@ enum RoostTool {
     }
 
     /// Runs one command line, and returns the exit code.
-    static func run(_ arguments: [String], _ console: Console) -> ExitCode {
+    static func run(_ arguments: [String], console: Console) -> ExitCode {
         var isVerbose = false
         do {
             guard let name = arguments.first else {
@@ -76,9 +76,11 @@ enum RoostTool {
             console.printError(error.message)
             return .usage
         } catch let error as OutputError {
-            return code(of: error, console)
+            return code(of: error, console: console)
         } catch let error as StoreError {
-            if let output = error.underlying as? OutputError { return code(of: output, console, error.message) }
+            if let output = error.underlying as? OutputError {
+                return code(of: output, console: console, message: error.message)
+            }
             // An interrupted fetch ends without a message.
             if error.code == .cancelled, Interruption.shared.isReadingCancelled { return .interrupted }
             let underlying = isVerbose ? error.underlying.map { " (\($0))" } ?? "" : ""
@@ -102,7 +104,7 @@ enum RoostTool {
     }
 
     /// Returns the exit code of a command that could not print, and prints an unexpected error.
-    private static func code(of error: OutputError, _ console: Console, _ message: String? = nil) -> ExitCode {
+    private static func code(of error: OutputError, console: Console, message: String? = nil) -> ExitCode {
         switch error.reason {
         case .readerGone: return .success
         case .interrupted: return .interrupted

@@ -11,8 +11,7 @@ struct CommandOption: Sendable {
     /// The effect, in one line.
     let help: String
 
-    init(_ name: String, _ letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String)
-    {
+    init(_ name: String, letter: Character? = nil, value valueName: String? = nil, needs: String? = nil, help: String) {
         self.name = name
         self.letter = letter
         self.valueName = valueName
@@ -39,14 +38,14 @@ struct CommandOption: Sendable {
         return list
     }
 
-    static let help = CommandOption("help", "h", help: "Show this help.")
+    static let help = CommandOption("help", letter: "h", help: "Show this help.")
     static let config = CommandOption(
         "config", value: "FILE",
         help: "The configuration (default: ROOST_CONFIG, or the nearest roost.json here or above).")
     static let json = CommandOption("json", help: "Print the result as JSON.")
-    static let quiet = CommandOption("quiet", "q", help: "Print no progress and no report, only errors.")
+    static let quiet = CommandOption("quiet", letter: "q", help: "Print no progress and no report, only errors.")
     static let verbose = CommandOption(
-        "verbose", "v", help: "Print more: versions of libraries, errors of the backend.")
+        "verbose", letter: "v", help: "Print more: versions of libraries, errors of the backend.")
 }
 
 /// One command of `roost`.

@@ -27,10 +27,10 @@ struct ManualPage {
         section("OPTIONS")
         add(Help.options)
         section("ENVIRONMENT")
-        for (name, text) in Help.environment { item(".B \(Self.escaped(name))", text) }
+        for (name, text) in Help.environment { item(".B \(Self.escaped(name))", text: text) }
         section("EXIT STATUS")
         for exit in Help.exitCodes {
-            item(".B \(exit.code.rawValue)", exit.text.replacingOccurrences(of: "`", with: ""))
+            item(".B \(exit.code.rawValue)", text: exit.text.replacingOccurrences(of: "`", with: ""))
         }
         section("EXAMPLES")
         literal(Help.examples)
@@ -52,12 +52,12 @@ struct ManualPage {
         for option in options {
             let value = option.valueName.map { "=\\fI\(Self.escaped($0))\\fR" } ?? ""
             let letter = option.letter.map { "\\fB\\-\(Self.escaped(String($0)))\\fR, " } ?? ""
-            item("\(letter)\\fB\\-\\-\(Self.escaped(option.name))\\fR\(value)", option.help)
+            item("\(letter)\\fB\\-\\-\(Self.escaped(option.name))\\fR\(value)", text: option.help)
         }
     }
 
     /// Adds a term, which is roff already, and its meaning.
-    private mutating func item(_ term: String, _ text: String) { lines += [".TP", term, Self.line(text)] }
+    private mutating func item(_ term: String, text: String) { lines += [".TP", term, Self.line(text)] }
 
     /// Adds lines that are not filled.
     private mutating func literal(_ texts: some Sequence<String>) {
@@ -72,7 +72,7 @@ struct ManualPage {
         for (index, block) in text.components(separatedBy: "\n\n").enumerated() {
             let rows = block.components(separatedBy: "\n")
             if let items = Self.items(rows) {
-                for (term, text) in items { item(".B \(Self.escaped(term))", text) }
+                for (term, text) in items { item(".B \(Self.escaped(term))", text: text) }
             } else if rows.allSatisfy({ $0.hasPrefix(" ") }) {
                 lines.append(".PP")
                 literal(rows.map { $0.hasPrefix("  ") ? String($0.dropFirst(2)) : $0 })

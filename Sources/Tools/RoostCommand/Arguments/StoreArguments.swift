@@ -9,7 +9,8 @@ enum StoreArguments {
     static let openingOptions = [
         CommandOption(
             "timeout", value: "SECONDS", help: "How long to wait for a store that is in use (default: 10)."),
-        CommandOption("model", "m", value: "FILE", help: "The store's model, if the store does not contain it."),
+        CommandOption(
+            "model", letter: "m", value: "FILE", help: "The store's model, if the store does not contain it."),
         CommandOption(
             "model-version", value: "NAME", needs: "model",
             help: "The version in a bundle of models (default: the version that STORE was made with)."),
@@ -35,9 +36,11 @@ enum StoreArguments {
     /// is recognized by the file's content. The store is opened read-only unless `forWriting` is
     /// true. A path that is missing or is not a file has an error of its own.
     static func store(
-        _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false
+        _ text: String, arguments: ParsedArguments, forWriting: Bool = false
     ) throws -> PersistentStoreDescription {
-        var store = try named(text, arguments) ?? PersistentStoreDescription(try location(text, arguments))
+        var store =
+            try named(text, arguments: arguments)
+            ?? PersistentStoreDescription(try location(text, arguments: arguments))
         if !forWriting {
             store.options.isReadOnly = true
             // These options are for writers.
@@ -65,8 +68,8 @@ enum StoreArguments {
     }
 
     /// Returns the new store that `text` names, whose type no content shows.
-    static func newStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription {
-        if let store = try typedStore(text, arguments) {
+    static func newStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription {
+        if let store = try typedStore(text, arguments: arguments) {
             guard try StoreRegistry.standard.type(named: store.location.type).capabilities.contains(.persistence) else {
                 throw UsageError(
                     "a \(store.location.type) store ends with this command, so nothing could read it; choose another type for '\(text)'"
@@ -81,7 +84,7 @@ enum StoreArguments {
             return PersistentStoreDescription(StoreLocation(type: type, path: text))
         }
         throw UsageError(
-            "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments) ?? "")"
+            "'\(text)' does not say what type of store to make; write type:path, for example sqlite:\(text)\(try hint(text, arguments: arguments) ?? "")"
         )
     }
 
@@ -95,8 +98,8 @@ enum StoreArguments {
     ///
     /// - Throws: `UsageError` for a type that is not known or cannot be written, and for a path
     ///   that is missing.
-    static func typedStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
-        var store = try named(text, arguments)
+    static func typedStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
+        var store = try named(text, arguments: arguments)
         if store == nil {
             do throws(StoreError) {
                 store = PersistentStoreDescription(try StoreRegistry.standard.resolve(text))
@@ -115,7 +118,7 @@ enum StoreArguments {
     }
 
     /// Refuses a destination that is the source.
-    static func requireDifferent(_ source: StoreLocation, _ destination: StoreLocation) throws {
+    static func requireDifferent(_ source: StoreLocation, destination: StoreLocation) throws {
         guard source != destination, !StoreFile.sameFile(source.path, destination.path) else {
             throw UsageError("the destination '\(destination)' is the source; choose another path")
         }
@@ -143,11 +146,11 @@ enum StoreArguments {
     /// - Throws: The first error of opening the store, of `body`, or of closing it; `cancelled`
     ///   after a signal.
     static func withStore<Result>(
-        _ text: String, _ arguments: ParsedArguments, forWriting: Bool = false,
+        _ text: String, arguments: ParsedArguments, forWriting: Bool = false,
         closingFailed: (StoreError) -> Bool = { _ in false }, _ body: (any PersistentStore) throws -> Result
     ) throws -> Result {
         try Interruption.shared.withOpenStore {
-            let store = try StoreRegistry.standard.open(try store(text, arguments, forWriting: forWriting))
+            let store = try StoreRegistry.standard.open(try store(text, arguments: arguments, forWriting: forWriting))
             let result: Result
             do {
                 try Interruption.shared.check()
@@ -164,9 +167,9 @@ enum StoreArguments {
 
     /// Returns the model of a configured store, or the model that ``ModelFile`` reads.
     static func model(
-        _ text: String, version: String?, _ arguments: ParsedArguments
+        _ text: String, version: String?, arguments: ParsedArguments
     ) throws -> (model: ManagedObjectModel, warnings: [String]) {
-        guard let store = try named(text, arguments) else {
+        guard let store = try named(text, arguments: arguments) else {
             return try UsageError.readingModel(at: text, version: version) {
                 try ModelFile.read(text, version: version)
             }
@@ -176,8 +179,8 @@ enum StoreArguments {
     }
 
     /// Returns the names of a store's entities; empty if the store cannot be read.
-    static func entityNames(_ text: String, _ arguments: ParsedArguments) -> [String] {
-        guard let store = try? store(text, arguments),
+    static func entityNames(_ text: String, arguments: ParsedArguments) -> [String] {
+        guard let store = try? store(text, arguments: arguments),
             let type = try? StoreRegistry.standard.type(named: store.location.type),
             let model = try? type.metadata(at: store.location, options: store.options).model
         else { return [] }
@@ -188,14 +191,14 @@ enum StoreArguments {
     ///
     /// If the text cannot be a name, the configuration is read only with `--config`.
     private static func named(
-        _ text: String, _ arguments: ParsedArguments
+        _ text: String, arguments: ParsedArguments
     ) throws -> PersistentStoreDescription? {
         guard RoostConfiguration.isStoreName(text) || arguments.value("config") != nil else { return nil }
         let configuration = try configuration(arguments)
         return configuration.storeNames.contains(text) ? try configuration.storeDescription(text) : nil
     }
 
-    private static func location(_ text: String, _ arguments: ParsedArguments) throws -> StoreLocation {
+    private static func location(_ text: String, arguments: ParsedArguments) throws -> StoreLocation {
         let location: StoreLocation
         do throws(StoreError) {
             location = try StoreRegistry.standard.resolve(text)
@@ -206,7 +209,7 @@ enum StoreArguments {
                 try StoreFile.requireRegularFile(at: text, forWriting: false)
             } catch {
                 guard let stores = StoresInDirectory(text).sentence else {
-                    throw error.withMessage(error.message + (try hint(text, arguments) ?? ""))
+                    throw error.withMessage(error.message + (try hint(text, arguments: arguments) ?? ""))
                 }
                 throw error.withMessage("'\(text)' is a directory, not a store file; \(stores)")
             }
@@ -227,7 +230,7 @@ enum StoreArguments {
     }
 
     /// Returns the end of a message that suggests the configured store with the nearest name.
-    private static func hint(_ text: String, _ arguments: ParsedArguments) throws -> String? {
+    private static func hint(_ text: String, arguments: ParsedArguments) throws -> String? {
         guard RoostConfiguration.isStoreName(text) else { return nil }
         let names = try configuration(arguments).storeNames
         return nearestName(to: text, among: names).map { "; did you mean the store '\($0)' of the configuration?" }

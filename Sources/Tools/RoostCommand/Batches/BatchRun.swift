@@ -15,8 +15,8 @@ final class BatchRun {
     }
 
     static let options = [
-        CommandOption("yes", "y", help: "Ask nothing."),
-        CommandOption("dry-run", "n", help: "Print what would change, and change nothing."),
+        CommandOption("yes", letter: "y", help: "Ask nothing."),
+        CommandOption("dry-run", letter: "n", help: "Print what would change, and change nothing."),
         CommandOption(
             "keep-backup", help: "Make a verified backup before the change, <name>.backup-<UUID> beside the store."),
         .json, .quiet, .verbose,
@@ -30,7 +30,7 @@ final class BatchRun {
     /// The path of the backup; nil without one.
     private var backup: String?
 
-    init(_ words: Words, _ arguments: ParsedArguments, _ console: Console) throws {
+    init(_ words: Words, arguments: ParsedArguments, console: Console) throws {
         self.words = words
         self.arguments = arguments
         self.console = console
@@ -57,7 +57,7 @@ final class BatchRun {
             return true
         }
         return try StoreArguments.withStore(
-            arguments.positions[0], arguments, forWriting: !isDryRun, closingFailed: closingFailed
+            arguments.positions[0], arguments: arguments, forWriting: !isDryRun, closingFailed: closingFailed
         ) { store in
             guard !arguments.has("keep-backup") || store.type.capabilities.contains(.file) else {
                 throw UsageError(
@@ -142,7 +142,7 @@ final class BatchRun {
         // Other programs can add references to the objects meanwhile, which no version shows.
         let current = try prepared()
         guard current.concernsSameObjects(as: batch) else { throw Self.conflict(nil) }
-        try report(current, generation: try commit(current, store), showsTable: false)
+        try report(current, generation: try commit(current, store: store), showsTable: false)
         return .success
     }
 
@@ -160,7 +160,7 @@ final class BatchRun {
     }
 
     /// Commits the changes that the user confirmed; fails if an object changed meanwhile.
-    private func commit(_ batch: PreparedBatch, _ store: any PersistentStore) throws(StoreError) -> Generation {
+    private func commit(_ batch: PreparedBatch, store: any PersistentStore) throws(StoreError) -> Generation {
         do throws(StoreError) {
             try Interruption.shared.beginCommit()
             let generation = try store.commit(batch.changes).generation
@@ -196,7 +196,8 @@ final class BatchRun {
             ? "Would \(words.verb) \(objects); nothing was changed."
             : "\(words.past) \(objects)." + (backup.map { "\nThe store as it was before: \($0)" } ?? "")
         try console.printReport(
-            report, batch.isEmpty || !showsTable ? sentence : "\(table(batch))\n\(sentence)", warnings: [], arguments)
+            report, text: batch.isEmpty || !showsTable ? sentence : "\(table(batch))\n\(sentence)", warnings: [],
+            arguments: arguments)
     }
 
     /// Returns the numbers of objects by entity and by the reason for their change.

@@ -23,10 +23,10 @@ extension Subcommand {
             disk, the command warns and exits 0.
             """,
         options: [
-            CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),
+            CommandOption("where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet."),
             CommandOption(
                 "sort", value: "LIST", help: "The order, most significant property first; -name for descending."),
-            CommandOption("limit", "l", value: "N", help: "Delete at most N objects."),
+            CommandOption("limit", letter: "l", value: "N", help: "Delete at most N objects."),
             CommandOption("offset", value: "N", help: "Skip the first N objects (default: 0)."),
             CommandOption("id", value: "KEY", help: "Delete the object with this key; can be repeated."),
         ] + BatchRun.options + StoreArguments.openingOptions,
@@ -37,16 +37,16 @@ extension Subcommand {
         ],
         run: runDelete)
 
-    @Sendable private static func runDelete(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runDelete(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
             for option in ["where", "sort", "limit", "offset"] where arguments.value(option) != nil {
                 throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")
             }
         }
-        let run = try BatchRun(.init(verb: "delete", past: "Deleted"), arguments, console)
+        let run = try BatchRun(.init(verb: "delete", past: "Deleted"), arguments: arguments, console: console)
         return try run.withStore { store in
-            let entity = try StoreFetch.entity(arguments.positions[1], store.model)
+            let entity = try StoreFetch.entity(arguments.positions[1], model: store.model)
             guard keys.isEmpty else {
                 let request = BatchDeleteRequest(objectIDs: keys.map { ObjectID(entity.name, key: $0) })
                 var missing: [Int64] = []
@@ -62,8 +62,9 @@ extension Subcommand {
             let request = try UsageError.reading {
                 BatchDeleteRequest(
                     FetchRequest(
-                        entity.name, where: try StoreFetch.predicate(arguments, entity.name, store.model),
-                        sortedBy: try StoreFetch.order(arguments.value("sort"), entity, store.model),
+                        entity.name,
+                        where: try StoreFetch.predicate(arguments, entity: entity.name, model: store.model),
+                        sortedBy: try StoreFetch.order(arguments.value("sort"), entity: entity, model: store.model),
                         limit: try arguments.integer("limit", minimum: 0),
                         offset: try arguments.integer("offset", minimum: 0) ?? 0))
             }

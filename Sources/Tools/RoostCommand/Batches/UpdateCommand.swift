@@ -26,9 +26,9 @@ extension Subcommand {
             """,
         options: [
             CommandOption(
-                "set", "s", value: "ASSIGNMENT", help: "A property, = and its new value; can be repeated."),
+                "set", letter: "s", value: "ASSIGNMENT", help: "A property, = and its new value; can be repeated."),
             CommandOption(
-                "where", "w", value: "PREDICATE", help: "The condition that objects must meet (default: all)."),
+                "where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet (default: all)."),
         ] + BatchRun.options + StoreArguments.openingOptions,
         examples: [
             "roost update music.sqlite Track --set='isExplicit = YES' --where=\"title BEGINSWITH 'Explicit'\"",
@@ -36,23 +36,25 @@ extension Subcommand {
         ],
         run: runUpdate)
 
-    @Sendable private static func runUpdate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runUpdate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let assignments = arguments.allValues("set")
         guard !assignments.isEmpty else {
             throw UsageError(
                 "option '--set' is missing; it assigns a value to a property, as in --set='plays = plays + 1'")
         }
-        let run = try BatchRun(.init(verb: "update", past: "Updated"), arguments, console)
+        let run = try BatchRun(.init(verb: "update", past: "Updated"), arguments: arguments, console: console)
         return try run.withStore { store in
-            let entity = try StoreFetch.entity(arguments.positions[1], store.model).name
-            let predicate = try UsageError.reading { try StoreFetch.predicate(arguments, entity, store.model) }
+            let entity = try StoreFetch.entity(arguments.positions[1], model: store.model).name
+            let predicate = try UsageError.reading {
+                try StoreFetch.predicate(arguments, entity: entity, model: store.model)
+            }
             var request = BatchUpdateRequest(entity, where: predicate, set: [:])
             for assignment in assignments {
                 try UsageError.reading {
                     do throws(StoreError) {
                         try request.set(assignment, model: store.model)
                     } catch {
-                        throw RowOptions.naming("set", error, hasPlace: true)
+                        throw RowOptions.naming("set", error: error, hasPlace: true)
                     }
                 }
             }

@@ -27,78 +27,80 @@ struct Completer {
         guard words.count > 1, let name = words.first else {
             return matching(
                 current,
-                commands.map { Candidate(text: $0.name, help: $0.summary) }
+                candidates: commands.map { Candidate(text: $0.name, help: $0.summary) }
                     + [Candidate(text: "help", help: "Show the help of a command.")]
                     + Help.options.map { Candidate(text: "--\($0.name)", help: $0.help) },
                 hidesOptions: true)
         }
         if name == "help" {
             guard words.count == 2 else { return [] }
-            return matching(current, commands.map { Candidate(text: $0.name, help: $0.summary) })
+            return matching(current, candidates: commands.map { Candidate(text: $0.name, help: $0.summary) })
         }
         guard let command = commands.first(where: { $0.name == name }) else { return [] }
-        let line = CompletionLine(words.dropFirst().dropLast(), command)
-        if let option = line.pendingOption { return values(of: option, current, line) }
+        let line = CompletionLine(words.dropFirst().dropLast(), command: command)
+        if let option = line.pendingOption { return values(of: option, current: current, line: line) }
         if !line.isAfterOptions, current.hasPrefix("--"), let equals = current.firstIndex(of: "=") {
             let written = current[..<equals].dropFirst(2)
             guard let option = line.options.first(where: { $0.name == written && $0.valueName != nil }) else {
                 return []
             }
             let prefix = current[...equals]
-            return values(of: option, String(current[equals...].dropFirst()), line)
+            return values(of: option, current: String(current[equals...].dropFirst()), line: line)
                 .map { Candidate(text: prefix + $0.text, help: $0.help) }
         }
         if !line.isAfterOptions, current.hasPrefix("-") {
             let options = line.options.map {
                 Candidate(text: "--\($0.name)\($0.valueName == nil ? "" : "=")", help: $0.help)
             }
-            return matching(current, options)
+            return matching(current, candidates: options)
         }
         var found: [Candidate] = []
         for word in CompletionLine.words(of: command.usage, after: line.positions) {
-            for candidate in places(word, current, line) where !found.contains(candidate) { found.append(candidate) }
+            for candidate in places(word, current: current, line: line) where !found.contains(candidate) {
+                found.append(candidate)
+            }
         }
         return found
     }
 
     /// Returns the candidates for a word of a usage, such as `STORE`.
-    private func places(_ word: String, _ current: String, _ line: CompletionLine) -> [Candidate] {
+    private func places(_ word: String, current: String, line: CompletionLine) -> [Candidate] {
         if word.contains("|") || word.allSatisfy({ $0.isLowercase || $0 == "-" }) {
-            return matching(current, word.split(separator: "|").map { Candidate(text: String($0)) })
+            return matching(current, candidates: word.split(separator: "|").map { Candidate(text: String($0)) })
         }
         switch word {
         case "STORE", "SOURCE", "A", "B", "OLD", "NEW", "FILE":
-            return stores(current, line) { _ in true }
+            return stores(current, line: line) { _ in true }
         case "DEST":
-            return stores(current, line) { $0.capabilities.contains(.writing) }
+            return stores(current, line: line) { $0.capabilities.contains(.writing) }
         case "TYPE":
             return matching(
                 current,
-                StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }
+                candidates: StoreRegistry.standard.all.filter { $0.capabilities.contains(.writing) }
                     .map { Candidate(text: $0.name) })
         case "ENTITY":
-            return matching(current, entities(line).map { Candidate(text: $0) })
+            return matching(current, candidates: entities(line).map { Candidate(text: $0) })
         default:
             return FileCandidates.files(current)
         }
     }
 
-    private func values(of option: CommandOption, _ current: String, _ line: CompletionLine) -> [Candidate] {
+    private func values(of option: CommandOption, current: String, line: CompletionLine) -> [Candidate] {
         let choices = option.choices
-        guard choices.isEmpty else { return matching(current, choices.map { Candidate(text: $0) }) }
-        if option.name == "entity" { return places("ENTITY", current, line) }
+        guard choices.isEmpty else { return matching(current, candidates: choices.map { Candidate(text: $0) }) }
+        if option.name == "entity" { return places("ENTITY", current: current, line: line) }
         switch option.valueName {
         case "FILE", "PATH", "OUT", "OUTPUT": return FileCandidates.files(current)
         case "D", "DIR", "DIRECTORY": return FileCandidates.files(current, onlyDirectories: true)
-        case "STORE": return stores(current, line) { _ in true }
-        case "TYPE": return places("TYPE", current, line)
-        case "ENTITY": return places("ENTITY", current, line)
+        case "STORE": return stores(current, line: line) { _ in true }
+        case "TYPE": return places("TYPE", current: current, line: line)
+        case "ENTITY": return places("ENTITY", current: current, line: line)
         default: return []
         }
     }
 
     private func stores(
-        _ current: String, _ line: CompletionLine, where isWanted: (any PersistentStoreType) -> Bool
+        _ current: String, line: CompletionLine, where isWanted: (any PersistentStoreType) -> Bool
     ) -> [Candidate] {
         let types = StoreRegistry.standard.all.filter(isWanted)
         if let type = types.first(where: { current.hasPrefix("\($0.name):") }) {
@@ -110,8 +112,8 @@ struct Completer {
         }
         let names = settings(line).filter { $0.key.hasPrefix("stores.") && !$0.key.contains(".options.") }
             .map { Candidate(text: String($0.key.dropFirst("stores.".count)), help: $0.value) }
-        return matching(current, names) + FileCandidates.files(current)
-            + matching(current, types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
+        return matching(current, candidates: names) + FileCandidates.files(current)
+            + matching(current, candidates: types.map { Candidate(text: "\($0.name):", help: "a store of this type") })
     }
 
     /// Returns the settings; empty if the configuration is wrong, which the command reports itself.
@@ -125,14 +127,14 @@ struct Completer {
         guard let arguments = try? ParsedArguments(line.storeArguments, for: .info),
             let text = arguments.positions.first
         else { return [] }
-        return StoreArguments.entityNames(text, arguments)
+        return StoreArguments.entityNames(text, arguments: arguments)
     }
 
     /// Returns the candidates that begin with the word.
     ///
     /// With `hidesOptions`, an empty word has no options among its candidates.
     private func matching(
-        _ current: String, _ candidates: [Candidate], hidesOptions: Bool = false
+        _ current: String, candidates: [Candidate], hidesOptions: Bool = false
     ) -> [Candidate] {
         candidates.filter {
             $0.text.hasPrefix(current) && !(hidesOptions && current.isEmpty && $0.text.hasPrefix("-"))

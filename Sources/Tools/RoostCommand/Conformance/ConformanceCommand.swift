@@ -37,36 +37,36 @@ extension Subcommand {
             """,
         options: [
             CommandOption(
-                "filter", "f", value: "TEXT",
+                "filter", letter: "f", value: "TEXT",
                 help: "Run only the checks whose ID contains TEXT; can be repeated."),
             CommandOption(
-                "exclude", "x", value: "[TYPE:]ID=REASON",
+                "exclude", letter: "x", value: "[TYPE:]ID=REASON",
                 help: "A check that must fail, with the reason; can be repeated."
             ),
             CommandOption(
                 "format", value: "text|tap|junit|markdown", help: "The format of the report (default: text)."), .json,
             CommandOption("self-test", help: "Show that the checks notice faulty stores."),
-            CommandOption("quiet", "q", help: "Print only failures, as text."),
-            CommandOption("verbose", "v", help: "Print the subject of each check, and in text its duration."),
+            CommandOption("quiet", letter: "q", help: "Print only failures, as text."),
+            CommandOption("verbose", letter: "v", help: "Print the subject of each check, and in text its duration."),
         ],
         examples: [
             "roost conformance sqlite lmdb json memory", "roost conformance lmdb --filter='links.*' --verbose",
             "roost conformance sqlite --format=junit > conformance.xml", "roost conformance --self-test",
         ], run: runConformance)
 
-    @Sendable private static func runConformance(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runConformance(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let cancellation = ConversionCancellation()
         if arguments.has("self-test") {
             return try Interruption.shared.cancelling(cancellation) {
                 try ConformanceSelfTestReport.run(
-                    arguments.positions.isEmpty ? ["memory"] : arguments.positions, arguments,
+                    arguments.positions.isEmpty ? ["memory"] : arguments.positions, arguments: arguments,
                     isCancelled: { cancellation.isCancelled }, print: { try console.print($0) })
             }
         }
         guard !arguments.positions.isEmpty else {
             throw UsageError("'roost conformance' needs TYPE...; see 'roost conformance --help'")
         }
-        let run = try ConformanceRun(arguments, StoreRegistry.standard) { cancellation.isCancelled }
+        let run = try ConformanceRun(arguments, registry: StoreRegistry.standard) { cancellation.isCancelled }
         return try Interruption.shared.cancelling(cancellation) {
             try run.run { if !$0.isEmpty { try console.write(Array($0.utf8)) } }
         }

@@ -18,7 +18,7 @@ struct ConformanceRun {
     /// - Throws: `UsageError` for an unknown type, a filter that finds no check, a wrong exclusion,
     ///   or options that exclude each other.
     init(
-        _ arguments: ParsedArguments, _ registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
+        _ arguments: ParsedArguments, registry: StoreRegistry, isCancelled: @escaping () -> Bool = { false }
     ) throws {
         self.isCancelled = isCancelled
         format = arguments.has("json") ? nil : try Self.format(arguments.value("format"))
@@ -32,7 +32,7 @@ struct ConformanceRun {
         detail = arguments.has("quiet") ? .failures : arguments.has("verbose") ? .everything : .usual
         checks = try Self.checks(arguments.allValues("filter"))
         let exclusions = try arguments.allValues("exclude").map(Self.exclusion)
-        fixtures = try Self.fixtures(try Self.types(arguments.positions, registry), exclusions)
+        fixtures = try Self.fixtures(try Self.types(arguments.positions, registry: registry), exclusions: exclusions)
         try Self.requireUse(of: exclusions, in: checks, on: fixtures)
     }
 
@@ -124,7 +124,7 @@ struct ConformanceRun {
     /// Returns the types with these names.
     ///
     /// - Throws: `UsageError` for an unknown or repeated name.
-    static func types(_ names: [String], _ registry: StoreRegistry) throws -> [any PersistentStoreType] {
+    static func types(_ names: [String], registry: StoreRegistry) throws -> [any PersistentStoreType] {
         var types: [any PersistentStoreType] = []
         for name in names {
             guard !types.contains(where: { $0.name == name }) else { throw UsageError("type '\(name)' is given twice") }
@@ -136,7 +136,7 @@ struct ConformanceRun {
     }
 
     private static func fixtures(
-        _ types: [any PersistentStoreType], _ exclusions: [Exclusion]
+        _ types: [any PersistentStoreType], exclusions: [Exclusion]
     ) throws -> [StoreFixture] {
         try types.map { type in
             guard !(type is any ServerStoreType) || StoreFixture.server != nil else {

@@ -9,7 +9,7 @@ struct RecordWriter {
     private let order: [Int]
 
     /// Creates a writer of properties of an entity; dotted paths name elements of composites.
-    init(_ entity: EntityName, _ properties: [String], _ model: ManagedObjectModel) throws(StoreError) {
+    init(_ entity: EntityName, properties: [String], model: ManagedObjectModel) throws(StoreError) {
         self.entity = try model.requireEntity(entity)
         var fields: [RecordLayout.Field] = []
         for property in properties { fields.append(try self.entity.layout.requireField(property)) }
@@ -18,7 +18,7 @@ struct RecordWriter {
     }
 
     /// Appends a record with values in the order of the properties.
-    func append(_ key: Int, _ values: [Value], to batch: inout RecordBatch) throws(StoreError) {
+    func append(_ key: Int, values: [Value], to batch: inout RecordBatch) throws(StoreError) {
         batch.beginRecord(entity.layout, key: Int64(key), version: 1)
         do throws(StoreError) {
             for position in order { try batch.set(values[position], for: fields[position]) }

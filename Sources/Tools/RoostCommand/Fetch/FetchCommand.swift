@@ -56,18 +56,19 @@ extension Subcommand {
             """,
         options: [
             CommandOption(
-                "select", "s", value: "LIST", help: "The properties or expressions to print, separated by commas."),
-            CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),
+                "select", letter: "s", value: "LIST",
+                help: "The properties or expressions to print, separated by commas."),
+            CommandOption("where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet."),
             CommandOption(
                 "sort", value: "LIST", help: "The order, most significant property first; -name for descending."),
             CommandOption(
                 "group-by", value: "LIST", help: "Print one row for all objects that are equal in these properties."),
             CommandOption("having", value: "PREDICATE", help: "The condition that groups must meet."),
             CommandOption("distinct", help: "Print equal rows only once."),
-            CommandOption("limit", "l", value: "N", help: "Print at most N objects."),
+            CommandOption("limit", letter: "l", value: "N", help: "Print at most N objects."),
             CommandOption("offset", value: "N", help: "Skip the first N objects (default: 0)."),
             CommandOption("id", value: "KEY", help: "Print the object with this key; can be repeated."),
-            CommandOption("count", "c", help: "Print only the number of objects or rows."),
+            CommandOption("count", letter: "c", help: "Print only the number of objects or rows."),
             CommandOption("explain", help: "Print how the store finds the objects, and how many it examined."),
         ] + OutputFormat.options + [.verbose] + StoreArguments.openingOptions,
         examples: [
@@ -79,7 +80,7 @@ extension Subcommand {
         ],
         run: runFetch)
 
-    @Sendable private static func runFetch(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runFetch(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let format = try OutputFormat(arguments)
         let keys = try arguments.allValues("id").map { try key($0, ofEntity: arguments.positions[1]) }
         if !keys.isEmpty {
@@ -87,17 +88,19 @@ extension Subcommand {
                 throw UsageError("option '--id' names the objects itself; leave out '--\(option)'")
             }
         }
-        return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
-            let fetch = try UsageError.reading { try StoreFetch(store, arguments, .init(keys: keys)) }
+        return try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { store in
+            let fetch = try UsageError.reading {
+                try StoreFetch(store, arguments: arguments, details: .init(keys: keys))
+            }
             if arguments.has("explain") {
-                try fetch.explain(format.records, console)
+                try fetch.explain(format.records, console: console)
                 return .success
             }
             if arguments.has("count") {
                 try console.print("\(try fetch.count())")
                 return fetch.exitCode(console)
             }
-            try fetch.print(format, console)
+            try fetch.print(format, console: console)
             return fetch.exitCode(console)
         }
     }

@@ -24,7 +24,7 @@ struct ListOption {
     ///   - option: The option's name, for errors.
     ///   - takesNames: Whether a part may end with `AS` and a name.
     /// - Throws: `UsageError` for a part that is empty.
-    init(_ value: String, _ option: String, takesNames: Bool = false) throws {
+    init(_ value: String, option: String, takesNames: Bool = false) throws {
         // By code points, as the language reads them: an accent after a quote is one character with
         // it.
         let characters = Array(value.unicodeScalars)

@@ -15,17 +15,17 @@ struct RowOptions {
 
     /// Returns whether a list has columns besides properties, the key, the version and the entity.
     static func isNeeded(
-        _ arguments: ParsedArguments, _ columns: [ListOption.Part], _ entity: ManagedObjectModel.Entity
+        _ arguments: ParsedArguments, columns: [ListOption.Part], entity: ManagedObjectModel.Entity
     ) -> Bool {
         if arguments.has("distinct") || arguments.value("group-by") != nil || arguments.value("having") != nil {
             return true
         }
-        return columns.contains { $0.name != nil || !isPlain($0.text, entity) }
+        return columns.contains { $0.name != nil || !isPlain($0.text, entity: entity) }
     }
 
     /// Returns whether a text can be the name of a property, and is not a path, a number or a word
     /// of the language.
-    private static func isPlain(_ text: String, _ entity: ManagedObjectModel.Entity) -> Bool {
+    private static func isPlain(_ text: String, entity: ManagedObjectModel.Entity) -> Bool {
         if entity.layout.field(text) != nil { return true }
         if let expression = try? FetchRequest.Expression(format: text) {
             guard case .keyPath = expression else { return false }
@@ -43,8 +43,8 @@ struct RowOptions {
     ///   - model: The model of the store.
     /// - Throws: `UsageError`; errors of an expression, which name the option.
     init(
-        _ arguments: ParsedArguments, _ columns: [ListOption.Part]?, _ fetch: FetchRequest,
-        _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+        _ arguments: ParsedArguments, columns: [ListOption.Part]?, fetch: FetchRequest,
+        entity: ManagedObjectModel.Entity, model: ManagedObjectModel
     ) throws {
         (self.entity, self.model) = (entity, model)
         request = RowRequest(fetch, returnsDistinctResults: arguments.has("distinct"))
@@ -60,7 +60,7 @@ struct RowOptions {
                 FetchRequest.FetchedProperty(name, expression: try expression(part, of: "select", names: [:])))
         }
         if let text = arguments.value("group-by") {
-            for part in try ListOption(text, "group-by").parts {
+            for part in try ListOption(text, option: "group-by").parts {
                 // The name of a column is left as it is: the store knows what it means.
                 let isColumn = request.propertiesToFetch.contains { $0.name == part.text }
                 request.propertiesToGroupBy.append(
@@ -80,13 +80,13 @@ struct RowOptions {
         do throws(StoreError) {
             let text = Self.countingObjects(part.inPlace)
             let loose = try FetchRequest.Expression(format: text)
-            let meant = loose.replacing { replacement($0, names) }
+            let meant = loose.replacing { replacement($0, names: names) }
             isRewritten = meant != loose
             return try FetchRequest.Expression(
                 isRewritten ? try meant.format() : text, for: entity.name, model: model,
                 ofGroups: option != "group-by")
         } catch {
-            throw Self.naming(option, error, hasPlace: !isRewritten)
+            throw Self.naming(option, error: error, hasPlace: !isRewritten)
         }
     }
 
@@ -95,12 +95,12 @@ struct RowOptions {
         do throws(StoreError) {
             let text = Self.countingObjects(text)
             let loose = try FetchRequest.Predicate(format: text)
-            let meant = loose.replacing { replacement($0, written) }
+            let meant = loose.replacing { replacement($0, names: written) }
             isRewritten = meant != loose
             return try FetchRequest.Predicate(
                 isRewritten ? try meant.format() : text, for: entity.name, model: model, ofGroups: true)
         } catch {
-            throw Self.naming("having", error, hasPlace: !isRewritten)
+            throw Self.naming("having", error: error, hasPlace: !isRewritten)
         }
     }
 
@@ -142,7 +142,7 @@ struct RowOptions {
     /// Returns an error of the language as an error of an option.
     ///
     /// Without `hasPlace`, the place in the message belongs to a rewritten text and is removed.
-    static func naming(_ option: String, _ error: StoreError, hasPlace: Bool) -> StoreError {
+    static func naming(_ option: String, error: StoreError, hasPlace: Bool) -> StoreError {
         var message = error.message
         if !hasPlace, message.hasPrefix("At column "), let colon = message.firstIndex(of: ":") {
             message = String(message[message.index(after: colon)...].drop(while: \.isWhitespace))
@@ -159,9 +159,9 @@ struct RowOptions {
 
     /// Returns the replacement of a key path: a column's expression, or the object; nil for none.
     private func replacement(
-        _ path: [String], _ names: [String: FetchRequest.Expression]
+        _ path: [String], names: [String: FetchRequest.Expression]
     ) -> FetchRequest.Expression? {
-        if let column = names[path.joined(separator: ".")] { return column.replacing { replacement($0, [:]) } }
+        if let column = names[path.joined(separator: ".")] { return column.replacing { replacement($0, names: [:]) } }
         guard path.last == "id", (try? ResolvedPath(path, from: entity.number, model: model)) == nil else { return nil }
         return path.count == 1 ? .evaluatedObject : .keyPath(path.dropLast())
     }

@@ -40,10 +40,10 @@ final class StoreFetch {
     ///   - details: The details that they do not have.
     /// - Throws: `UsageError`, and errors of names and predicates.
     convenience init(
-        _ store: any PersistentStore, _ arguments: ParsedArguments, _ details: Details = Details()
+        _ store: any PersistentStore, arguments: ParsedArguments, details: Details = Details()
     ) throws {
         let snapshot = try store.snapshot()
-        do { try self.init(snapshot, arguments, details) } catch {
+        do { try self.init(snapshot, arguments: arguments, details: details) } catch {
             snapshot.close()
             throw error
         }
@@ -56,28 +56,30 @@ final class StoreFetch {
     ///   - arguments: The arguments of the command.
     ///   - details: The details that they do not have.
     /// - Throws: `UsageError`, and errors of names and predicates.
-    init(_ snapshot: any StoreSnapshot, _ arguments: ParsedArguments, _ details: Details) throws {
+    init(_ snapshot: any StoreSnapshot, arguments: ParsedArguments, details: Details) throws {
         let (keys, usual, model) = (details.keys, details.usual, snapshot.model)
         self.model = model
         self.snapshot = snapshot
         self.keys = keys
         missing = keys
-        let entity = try Self.entity(arguments.positions[1], model)
+        let entity = try Self.entity(arguments.positions[1], model: model)
         var request = FetchRequest(
             entity.name,
-            where: try Self.predicate(arguments, entity.name, model, details.predicateArguments),
+            where: try Self.predicate(arguments, entity: entity.name, model: model, values: details.predicateArguments),
             limit: try arguments.integer("limit", minimum: 0), offset: try arguments.integer("offset", minimum: 0) ?? 0)
-        let selection = try arguments.value("select").map { try ListOption($0, "select", takesNames: true).parts }
+        let selection = try arguments.value("select").map {
+            try ListOption($0, option: "select", takesNames: true).parts
+        }
         let isGrouped = arguments.value("group-by") != nil
-        let needsRows = RowOptions.isNeeded(arguments, selection ?? [], entity)
+        let needsRows = RowOptions.isNeeded(arguments, columns: selection ?? [], entity: entity)
         let names = needsRows ? selection?.map { $0.name ?? $0.text } ?? [] : []
         request.sortDescriptors = try Self.order(
-            arguments.value("sort"), entity, model, columns: Set(names), isGrouped: isGrouped)
+            arguments.value("sort"), entity: entity, model: model, columns: Set(names), isGrouped: isGrouped)
         if needsRows {
             guard keys.isEmpty else {
                 throw UsageError("option '--id' prints objects; leave out expressions, groups and distinct rows")
             }
-            rows = try RowOptions(arguments, selection, request, entity, model).request
+            rows = try RowOptions(arguments, columns: selection, fetch: request, entity: entity, model: model).request
         } else {
             rows = nil
         }
@@ -93,7 +95,7 @@ final class StoreFetch {
     // MARK: Arguments
 
     /// Returns the entity that a command line names.
-    static func entity(_ name: String, _ model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
+    static func entity(_ name: String, model: ManagedObjectModel) throws -> ManagedObjectModel.Entity {
         if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
         let names = model.entities.map(\.name.text)
         let hint =
@@ -104,8 +106,8 @@ final class StoreFetch {
 
     /// Returns the condition of `--where`.
     static func predicate(
-        _ arguments: ParsedArguments, _ entity: EntityName, _ model: ManagedObjectModel,
-        _ values: [any PredicateArgument] = []
+        _ arguments: ParsedArguments, entity: EntityName, model: ManagedObjectModel,
+        values: [any PredicateArgument] = []
     ) throws -> FetchRequest.Predicate? {
         try arguments.value("where").map { (text) throws(StoreError) in
             try FetchRequest.Predicate(text, arguments: values, for: entity, model: model)
@@ -123,13 +125,13 @@ final class StoreFetch {
     /// - Returns: The order, without the parts after the key.
     /// - Throws: `UsageError`; `unknownProperty` for a part after the key.
     static func order(
-        _ text: String?, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel,
+        _ text: String?, entity: ManagedObjectModel.Entity, model: ManagedObjectModel,
         columns: Set<String> = [], isGrouped: Bool = false
     ) throws -> [FetchRequest.SortDescriptor] {
         guard let text else { return [] }
         var order: [FetchRequest.SortDescriptor] = []
         var isDecided = false
-        for part in try ListOption(text, "sort").parts.map(\.text) {
+        for part in try ListOption(text, option: "sort").parts.map(\.text) {
             if !columns.contains(part) { try refuseDirection(in: part) }
             // The name of a column has no hyphen or modifier to interpret.
             let descriptor =
@@ -183,7 +185,7 @@ final class StoreFetch {
     }
 
     /// Runs the fetch, and prints how the store executed it.
-    func explain(_ format: RecordFormat, _ console: Console) throws {
+    func explain(_ format: RecordFormat, console: Console) throws {
         guard keys.isEmpty else {
             throw UsageError("option '--explain' shows how objects are found, and '--id' names them; leave one out")
         }
@@ -201,7 +203,7 @@ final class StoreFetch {
     }
 
     /// Prints the rows.
-    private func print(_ rows: RowRequest, _ format: OutputFormat, _ console: Console) throws {
+    private func print(_ rows: RowRequest, format: OutputFormat, console: Console) throws {
         let cursor = try UsageError.requesting { try snapshot.rows(rows) }
         let properties = rows.propertiesToFetch
         let namesEntity = cursor.columns.indices.map { column -> Bool? in
@@ -213,7 +215,7 @@ final class StoreFetch {
         let writer = ValueRowWriter(
             columns: cursor.columns, types: cursor.types, namesEntity: namesEntity, model: model,
             format: format)
-        var output = RowOutput(writer, types: cursor.types, format.records, console)
+        var output = RowOutput(writer, types: cursor.types, format: format.records, console: console)
         var batch = RowBatch()
         var count = 0
         while try cursor.next(into: &batch) {
@@ -234,24 +236,24 @@ final class StoreFetch {
     }
 
     /// Prints the objects or rows.
-    func print(_ format: OutputFormat, _ console: Console) throws {
-        if let rows { return try print(rows, format, console) }
+    func print(_ format: OutputFormat, console: Console) throws {
+        if let rows { return try print(rows, format: format, console: console) }
         let rows = RecordRowWriter(
             columns, names: columnNames, model: model, dates: format.dates, csv: format.csv)
         var output: any RecordOutput
         switch format.records {
-        case .table: output = TableOutput(rows, console.tableStyle, console)
-        case .csv: output = CSVOutput(rows, console)
+        case .table: output = TableOutput(rows, style: console.tableStyle, console: console)
+        case .csv: output = CSVOutput(rows, console: console)
         case .json, .jsonl:
             let isList = format.records == .json
             if selection == nil, columnNames == nil {
                 let writer = RecordTextWriter(model: model, dates: format.dates)
                 let hasEntities = try model.requireEntity(request.entity).hasSubentities
-                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
+                output = JSONOutput(isList: isList, console: console) { (record, text) throws(StoreError) in
                     try writer.append(record, entityKey: hasEntities, to: &text)
                 }
             } else {
-                output = JSONOutput(isList: isList, console) { (record, text) throws(StoreError) in
+                output = JSONOutput(isList: isList, console: console) { (record, text) throws(StoreError) in
                     try rows.appendJSON(record, to: &text)
                 }
             }

@@ -49,7 +49,7 @@ struct ValueRowWriter: Sendable {
         for column in columns.indices {
             if column > 0 { text.append(", ") }
             text.append(contentsOf: keys[column])
-            appendJSON(batch[row, column], column, to: &text)
+            appendJSON(batch[row, column], column: column, to: &text)
         }
         text.append(UInt8(ascii: "}"))
     }
@@ -80,7 +80,7 @@ struct ValueRowWriter: Sendable {
         case .string(let string), .uri(let string): text.append(contentsOf: string.utf8)
         default:
             let start = text.count
-            appendJSON(value, column, to: &text)
+            appendJSON(value, column: column, to: &text)
             // The strings that JSON has here contain no escapes; nor do names of entities.
             if text.withBytes(from: start, { $0.first }) == UInt8(ascii: "\"") {
                 text.removeSubrange(start..<start + 1)
@@ -90,7 +90,7 @@ struct ValueRowWriter: Sendable {
         return true
     }
 
-    private func appendJSON(_ value: Value, _ column: Int, to text: inout TextBuffer) {
+    private func appendJSON(_ value: Value, column: Int, to text: inout TextBuffer) {
         switch value {
         case .null: text.append("null")
         case .bool(let flag): text.append(flag ? "true" : "false")
@@ -119,7 +119,7 @@ struct ValueRowWriter: Sendable {
                 if index > 0 { text.append(", ") }
                 JSONText.append(element.key, to: &text)
                 text.append(": ")
-                appendJSON(element.value, column, to: &text)
+                appendJSON(element.value, column: column, to: &text)
             }
             text.append(UInt8(ascii: "}"))
         }

@@ -19,11 +19,11 @@ extension Subcommand {
             All rows come from one consistent state, also while other programs write.
             """,
         options: [
-            CommandOption("format", "f", value: "csv|tsv|jsonl", help: "The format (default: csv)."),
-            CommandOption("select", "s", value: "LIST", help: "The columns, separated by commas."),
-            CommandOption("where", "w", value: "PREDICATE", help: "The condition that objects must meet."),
+            CommandOption("format", letter: "f", value: "csv|tsv|jsonl", help: "The format (default: csv)."),
+            CommandOption("select", letter: "s", value: "LIST", help: "The columns, separated by commas."),
+            CommandOption("where", letter: "w", value: "PREDICATE", help: "The condition that objects must meet."),
             CommandOption("sort", value: "LIST", help: "The order (default: by key)."),
-            CommandOption("limit", "l", value: "N", help: "Write at most N objects."),
+            CommandOption("limit", letter: "l", value: "N", help: "Write at most N objects."),
             CommandOption("offset", value: "N", help: "Skip the first N objects (default: 0)."),
             .quiet, .verbose,
         ] + StoreArguments.openingOptions,
@@ -46,17 +46,17 @@ extension Subcommand {
         }
     }
 
-    @Sendable private static func runExport(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runExport(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let name = arguments.value("format") ?? ExportFormat.csv.rawValue
         guard let format = ExportFormat(rawValue: name) else {
             throw UsageError("option '--format' needs one of csv, tsv, jsonl, not '\(name)'")
         }
-        return try StoreArguments.withStore(arguments.positions[0], arguments) { store in
-            let entity = try StoreFetch.entity(arguments.positions[1], store.model)
+        return try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { store in
+            let entity = try StoreFetch.entity(arguments.positions[1], model: store.model)
             let fetch = try UsageError.reading {
-                try StoreFetch(store, arguments, .init(usual: columns(of: entity, in: store.model)))
+                try StoreFetch(store, arguments: arguments, details: .init(usual: columns(of: entity, in: store.model)))
             }
-            try fetch.print(format.output, console)
+            try fetch.print(format.output, console: console)
             let lists = entity.relationships.filter(\.isToMany).map(\.name.name)
             if arguments.value("select") == nil, !lists.isEmpty, !arguments.has("quiet") {
                 console.printError("note: to-many relationships are left out: \(lists.joined(separator: ", "))")

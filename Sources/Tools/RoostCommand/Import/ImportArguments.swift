@@ -9,13 +9,13 @@ internal import RoostSystem
 /// The arguments of `roost import`.
 enum ImportArguments {
     /// Returns the form of the text, and the use of its columns.
-    static func options(_ source: String, _ arguments: ParsedArguments) throws -> TextImportOptions {
-        let format = try format(source, arguments)
-        var options = TextImportOptions(entity: try entity(source, arguments), format: format)
+    static func options(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions {
+        let format = try format(source, arguments: arguments)
+        var options = TextImportOptions(entity: try entity(source, arguments: arguments), format: format)
         options.hasHeader = !arguments.has("no-header")
-        options.key = list("key", arguments)
-        options.leftOut = Set(list("without", arguments))
-        options.relations = try list("relate", arguments).map(relation)
+        options.key = list("key", arguments: arguments)
+        options.leftOut = Set(list("without", arguments: arguments))
+        options.relations = try list("relate", arguments: arguments).map(relation)
         options.datePattern = arguments.value("date-format")
         if let text = arguments.value("delimiter") {
             let bytes = Array((text == "\\t" ? "\t" : text).utf8)
@@ -51,7 +51,7 @@ enum ImportArguments {
         return options
     }
 
-    private static func list(_ option: String, _ arguments: ParsedArguments) -> [String] {
+    private static func list(_ option: String, arguments: ParsedArguments) -> [String] {
         arguments.allValues(option).flatMap { $0.split(separator: ",").map(String.init) }
     }
 
@@ -74,7 +74,7 @@ enum ImportArguments {
             attribute: String(text[text.index(after: dot)...]))
     }
 
-    private static func format(_ source: String, _ arguments: ParsedArguments) throws -> TextImportOptions.Format {
+    private static func format(_ source: String, arguments: ParsedArguments) throws -> TextImportOptions.Format {
         if let text = arguments.value("format") {
             guard let format = TextImportOptions.Format(rawValue: text == "ndjson" ? "jsonl" : text) else {
                 throw UsageError("'\(text)' is not a format that can be imported; one of csv, tsv, json, jsonl")
@@ -91,7 +91,7 @@ enum ImportArguments {
     }
 
     /// Returns the entity of the rows, such as `Tracks` for `tracks.csv`.
-    private static func entity(_ source: String, _ arguments: ParsedArguments) throws -> String {
+    private static func entity(_ source: String, arguments: ParsedArguments) throws -> String {
         if let name = arguments.value("entity") { return name }
         let file = source.split(separator: "/").last ?? ""
         let stem = file.split(separator: ".").first.map(String.init) ?? ""
@@ -104,9 +104,9 @@ enum ImportArguments {
     }
 
     /// Returns the existing store, or nil if a new one is to be made.
-    static func existingStore(_ text: String, _ arguments: ParsedArguments) throws -> PersistentStoreDescription? {
+    static func existingStore(_ text: String, arguments: ParsedArguments) throws -> PersistentStoreDescription? {
         guard !arguments.has("overwrite") else { return nil }
-        guard var store = try StoreArguments.typedStore(text, arguments) else { return nil }
+        guard var store = try StoreArguments.typedStore(text, arguments: arguments) else { return nil }
         let type = try StoreRegistry.standard.type(named: store.location.type)
         do throws(StoreError) {
             _ = try type.metadata(at: store.location, options: store.options)
@@ -124,16 +124,16 @@ enum ImportArguments {
     }
 
     /// Opens the text: a file, or a temporary copy of standard input, which can be read twice.
-    static func input(_ source: String, _ cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
+    static func input(_ source: String, cancellation: ConversionCancellation) throws(StoreError) -> ImportInput {
         guard source == "-" else { return try ImportInput(path: source) }
         return try ImportInput(
             spooling: StandardInput.name, inOneOf: [SpillFile.systemDirectory, "/var/tmp", "/tmp"]
-        ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation) }
+        ) { (buffer) throws(StoreError) in try StandardInput.read(into: buffer, cancellation: cancellation) }
     }
 
     /// Returns the options of the conversion that makes a store.
     static func conversion(
-        _ destination: PersistentStoreDescription, _ arguments: ParsedArguments
+        _ destination: PersistentStoreDescription, arguments: ParsedArguments
     ) throws -> ConversionOptions {
         var options = ConversionOptions(overwrites: arguments.has("overwrite"))
         options.destinationTypeOptions = destination.options.typeOptions
@@ -142,13 +142,13 @@ enum ImportArguments {
     }
 
     /// Writes the model to the file of `--save-model`, if any.
-    static func saveModel(_ model: ManagedObjectModel, _ arguments: ParsedArguments) throws {
+    static func saveModel(_ model: ManagedObjectModel, arguments: ParsedArguments) throws {
         guard let path = arguments.value("save-model") else { return }
         try StoreFile.write(model.document(), as: path, overwriting: false)
     }
 
     /// Prints the use of each column.
-    static func show(_ plan: ImportPlan, _ arguments: ParsedArguments, _ console: Console) throws {
+    static func show(_ plan: ImportPlan, arguments: ParsedArguments, console: Console) throws {
         if arguments.has("json") { return try console.printJSON(plan) }
         for table in plan.tables {
             try console.print(

@@ -61,7 +61,7 @@ extension Subcommand {
             CommandOption(
                 "on-error", value: "stop|skip|report",
                 help: "The treatment of a faulty row (default: stop)."),
-            CommandOption("model", "m", value: "FILE", help: "The model of a new store."),
+            CommandOption("model", letter: "m", value: "FILE", help: "The model of a new store."),
             CommandOption("save-model", value: "FILE", help: "Write the model of a new store to FILE."),
             CommandOption("dry-run", help: "Read SOURCE, show the model, and write no store."),
             CommandOption("overwrite", help: "Replace an existing store, once the new one is complete."),
@@ -116,26 +116,26 @@ extension Subcommand {
         }
     }
 
-    @Sendable private static func runImport(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runImport(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let (source, text) = (arguments.positions[0], arguments.positions[1])
         if let path = ImportArguments.database(source) {
-            return try importDatabase(path, into: text, arguments, console)
+            return try importDatabase(path, into: text, arguments: arguments, console: console)
         }
-        let options = try ImportArguments.options(source, arguments)
-        let existing = try ImportArguments.existingStore(text, arguments)
+        let options = try ImportArguments.options(source, arguments: arguments)
+        let existing = try ImportArguments.existingStore(text, arguments: arguments)
         let cancellation = ConversionCancellation()
         return try Interruption.shared.cancelling(cancellation) {
             let run = TextRun(
-                input: try ImportArguments.input(source, cancellation), options: options,
+                input: try ImportArguments.input(source, cancellation: cancellation), options: options,
                 faults: FaultyRowList(options.faultyRows) { console.printError($0) }, cancellation: cancellation,
                 arguments: arguments, console: console)
-            guard let existing else { return try makeStore(text, run) }
-            return try insertRows(into: existing, run)
+            guard let existing else { return try makeStore(text, run: run) }
+            return try insertRows(into: existing, run: run)
         }
     }
 
     /// Inserts the rows into a store, or only reads them for a dry run.
-    private static func insertRows(into store: PersistentStoreDescription, _ run: TextRun) throws -> ExitCode {
+    private static func insertRows(into store: PersistentStoreDescription, run: TextRun) throws -> ExitCode {
         var description = store
         description.options.isReadOnly = false
         let clock = ContinuousClock()
@@ -165,12 +165,13 @@ extension Subcommand {
             let failure = error
             return try UsageError.requesting { () throws(StoreError) -> ExitCode in throw failure }
         }
-        guard !isLook || run.arguments.has("json") else { return try printLook(imported.rows, run) }
-        try run.console.printReport(imported, imported.text, warnings: imported.warnings, run.arguments)
+        guard !isLook || run.arguments.has("json") else { return try printLook(imported.rows, run: run) }
+        try run.console.printReport(
+            imported, text: imported.text, warnings: imported.warnings, arguments: run.arguments)
         return .success
     }
 
-    private static func printLook(_ count: Int, _ run: TextRun) throws -> ExitCode {
+    private static func printLook(_ count: Int, run: TextRun) throws -> ExitCode {
         let left = run.faults.count == 0 ? "" : ", \(run.faults.count) cannot"
         try run.console.print(
             "\(count) \(count == 1 ? "row" : "rows") can become objects of '\(run.options.entity)'\(left); nothing was written."
@@ -179,30 +180,31 @@ extension Subcommand {
     }
 
     /// Makes a new store, or only shows its model.
-    private static func makeStore(_ text: String, _ run: TextRun) throws -> ExitCode {
+    private static func makeStore(_ text: String, run: TextRun) throws -> ExitCode {
         let model = try run.arguments.value("model").map { path in
             try UsageError.readingModel(at: path, version: nil) { try ModelFile.read(path).model }
         }
         let content = try UsageError.requesting { try run.content(model) }
-        try ImportArguments.saveModel(content.model, run.arguments)
+        try ImportArguments.saveModel(content.model, arguments: run.arguments)
         if run.arguments.has("dry-run") {
-            if model == nil { try ImportArguments.show(content.plan, run.arguments, run.console) }
+            if model == nil { try ImportArguments.show(content.plan, arguments: run.arguments, console: run.console) }
             let count = try content.look()
-            return run.arguments.has("json") ? .success : try printLook(count, run)
+            return run.arguments.has("json") ? .success : try printLook(count, run: run)
         }
-        let destination = try StoreArguments.newStore(text, run.arguments)
-        let imported = try makeStore(destination, content, run)
-        try run.console.printReport(imported, imported.text, warnings: imported.warnings, run.arguments)
+        let destination = try StoreArguments.newStore(text, arguments: run.arguments)
+        let imported = try makeStore(destination, content: content, run: run)
+        try run.console.printReport(
+            imported, text: imported.text, warnings: imported.warnings, arguments: run.arguments)
         return .success
     }
 
     /// Makes a new store of the rows.
     private static func makeStore(
-        _ destination: PersistentStoreDescription, _ content: TextImport, _ run: TextRun
+        _ destination: PersistentStoreDescription, content: TextImport, run: TextRun
     ) throws -> Imported {
         let (arguments, console, faults) = (run.arguments, run.console, run.faults)
         let progress = ProgressLine(console)
-        var options = try ImportArguments.conversion(destination, arguments)
+        var options = try ImportArguments.conversion(destination, arguments: arguments)
         options.cancellation = run.cancellation
         if !arguments.has("quiet"), console.showsProgress { options.onProgress = { progress.show($0) } }
         defer { progress.clear() }

@@ -22,11 +22,11 @@ extension Subcommand {
             CommandOption(
                 "overwrite", help: "Replace an existing store of the destination's type, once the new one is complete."),
             CommandOption(
-                "dry-run", "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
+                "dry-run", letter: "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them."),
             CommandOption("no-verify", help: "Do not read the finished destination again."),
             .json, .quiet, .verbose,
-            CommandOption("yes", "y", help: "Accepted for scripts; a conversion never asks."),
+            CommandOption("yes", letter: "y", help: "Accepted for scripts; a conversion never asks."),
         ] + StoreArguments.openingOptions,
         examples: [
             "roost convert Old.sqlite lmdb:music.lmdb",
@@ -35,12 +35,12 @@ extension Subcommand {
         ],
         run: runConvert)
 
-    @Sendable private static func runConvert(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runConvert(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let progress = ProgressLine(console)
         let cancellation = ConversionCancellation()
-        let source = try StoreArguments.store(arguments.positions[0], arguments)
-        let destination = try StoreArguments.newStore(arguments.positions[1], arguments)
-        try StoreArguments.requireDifferent(source.location, destination.location)
+        let source = try StoreArguments.store(arguments.positions[0], arguments: arguments)
+        let destination = try StoreArguments.newStore(arguments.positions[1], arguments: arguments)
+        try StoreArguments.requireDifferent(source.location, destination: destination.location)
         var options = ConversionOptions(
             overwrites: arguments.has("overwrite"), skipsDamaged: arguments.has("skip-damaged"),
             timeoutSeconds: source.options.timeoutSeconds, cancellation: cancellation
@@ -70,7 +70,7 @@ extension Subcommand {
                     from: .location(source.location), to: .location(destination.location), options: options)
             }
         }
-        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        try console.printReport(report, text: report.description, warnings: report.warnings, arguments: arguments)
         return .success
     }
 }

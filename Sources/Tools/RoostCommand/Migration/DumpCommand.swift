@@ -18,8 +18,9 @@ extension Subcommand {
             the option for more entities. References to objects of other entities are then dangling, which 'roost load' reports.
             """,
         options: [
-            CommandOption("entity", "e", value: "NAME", help: "Write only objects of this entity; can be repeated."),
-            CommandOption("quiet", "q", help: "Print no warnings, only errors."), .verbose,
+            CommandOption(
+                "entity", letter: "e", value: "NAME", help: "Write only objects of this entity; can be repeated."),
+            CommandOption("quiet", letter: "q", help: "Print no warnings, only errors."), .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
             "roost dump music.sqlite > music.jsonl", "roost dump music.sqlite | roost load lmdb:music.lmdb",
@@ -27,9 +28,9 @@ extension Subcommand {
         ],
         run: runDump)
 
-    @Sendable private static func runDump(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runDump(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let names = arguments.allValues("entity").map { EntityName($0) }
-        let notices = try StoreArguments.withStore(arguments.positions[0], arguments) { store in
+        let notices = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { store in
             for name in names { try UsageError.reading { _ = try store.model.requireEntity(name) } }
             try MigrationManager(registry: .standard).dump(store, entities: names.isEmpty ? nil : names) {
                 (bytes) throws(StoreError) in

@@ -45,13 +45,13 @@ extension Subcommand {
             mappings [text], losses [text]}].
             """,
         options: [
-            CommandOption("to", "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
+            CommandOption("to", letter: "t", value: "FILE", help: "The model to migrate to, as FILE or FILE@VERSION."),
             CommandOption(
                 "mapping", value: "FILE", help: "A mapping model, as FILE or FILE@FROM..TO; can be repeated."
             ),
             .versions,
-            CommandOption("in-place", "i", help: "Replace STORE with the result."),
-            CommandOption("output", "o", value: "DEST", help: "Write the result to a new store, as type:path."),
+            CommandOption("in-place", letter: "i", help: "Replace STORE with the result."),
+            CommandOption("output", letter: "o", value: "DEST", help: "Write the result to a new store, as type:path."),
             CommandOption(
                 "keep-backup", help: "With --in-place, keep the old file as <name>.backup-<UUID> beside the new one."
             ),
@@ -62,7 +62,7 @@ extension Subcommand {
             CommandOption("direct", help: "Go to the model in one step, without versions between."),
             CommandOption("to-text", help: "Convert the values of an attribute that becomes a string to text."),
             CommandOption(
-                "dry-run", "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
+                "dry-run", letter: "n", help: "Show the plan and what it would refuse (exit 3), and write nothing."),
             CommandOption("skip-damaged", help: "Leave damaged records out and report them; not with --in-place."),
             CommandOption("no-verify", help: "Do not read the finished store again."),
             .json, .quiet, .verbose,
@@ -74,16 +74,16 @@ extension Subcommand {
         ],
         run: runMigrate)
 
-    @Sendable private static func runMigrate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runMigrate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         guard let target = arguments.value("to") else {
             throw UsageError("option --to is missing: it names the model to migrate to; see 'roost migrate --help'")
         }
         try requireFitting(arguments)
-        let store = try StoreArguments.store(arguments.positions[0], arguments)
-        let request = try MigrationRequest(store, target, arguments)
+        let store = try StoreArguments.store(arguments.positions[0], arguments: arguments)
+        let request = try MigrationRequest(store, target: target, arguments: arguments)
         if !arguments.has("quiet") { for warning in request.warnings { console.printError("warning: \(warning)") } }
-        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments) }
-        if let destination { try StoreArguments.requireDifferent(store.location, destination.location) }
+        let destination = try arguments.value("output").map { try StoreArguments.newStore($0, arguments: arguments) }
+        if let destination { try StoreArguments.requireDifferent(store.location, destination: destination.location) }
         var options = request.options
         options.conversion.destinationTypeOptions = destination?.options.typeOptions ?? [:]
         var run = MigrationRun(
@@ -147,7 +147,7 @@ private struct MigrationRun {
         if report.path == .nothing, !arguments.allValues("mapping").isEmpty, !arguments.has("quiet") {
             console.printError("warning: no step was needed, so no mapping was used; --output always makes a step")
         }
-        try console.printReport(report, report.description, warnings: report.warnings, arguments)
+        try console.printReport(report, text: report.description, warnings: report.warnings, arguments: arguments)
         return .success
     }
 
@@ -160,7 +160,7 @@ private struct MigrationRun {
         options.conversion.cancellation = cancellation
         if !arguments.has("quiet"), console.showsProgress { options.conversion.onProgress = { progress.show($0) } }
         while true {
-            do { return try migrate(progress, cancellation) } catch let error as StoreError {
+            do { return try migrate(progress, cancellation: cancellation) } catch let error as StoreError {
                 guard let refusal = error.underlying as? MigrationLossRefusal, StandardInput.isTerminal else {
                     throw error
                 }
@@ -172,7 +172,7 @@ private struct MigrationRun {
         }
     }
 
-    private func migrate(_ progress: ProgressLine, _ cancellation: ConversionCancellation) throws -> MigrationReport {
+    private func migrate(_ progress: ProgressLine, cancellation: ConversionCancellation) throws -> MigrationReport {
         defer { progress.clear() }
         let manager = MigrationManager(registry: .standard)
         return try Interruption.shared.cancelling(cancellation) {
@@ -192,12 +192,12 @@ private struct MigrationRequest {
     /// The parts of models and mapping models that were left out or changed.
     let warnings: [String]
 
-    init(_ store: PersistentStoreDescription, _ target: String, _ arguments: ParsedArguments) throws {
+    init(_ store: PersistentStoreDescription, target: String, arguments: ParsedArguments) throws {
         var warnings: [String] = []
         let (path, version) = ModelFile.splitVersion(target)
-        let read = try StoreArguments.model(path, version: version, arguments)
+        let read = try StoreArguments.model(path, version: version, arguments: arguments)
         (model, warnings) = (read.model, read.warnings)
-        var options = Self.baseOptions(store, arguments)
+        var options = Self.baseOptions(store, arguments: arguments)
         let files = try VersionList.mappings(arguments)
         let bundle = try VersionBundle(at: path)
         var evidence = VersionEvidence(order: try VersionList.order(arguments), target: version)
@@ -227,10 +227,13 @@ private struct MigrationRequest {
                 (history, found, _) = try bundle.history(evidence)
             }
             warnings += found
-            for (file, mapping) in zip(files, history.mappings) { _ = try Self.requireDeclared(mapping.mapping, file) }
+            for (file, mapping) in zip(files, history.mappings) {
+                _ = try Self.requireDeclared(mapping.mapping, file: file)
+            }
             options.history = history
             if !files.isEmpty {
-                warnings += Self.unused(zip(files, history.mappings), history, from: try storeModel(), to: model)
+                warnings += Self.unused(
+                    zip(files, history.mappings), history: history, from: try storeModel(), to: model)
             }
         } else if let file = files.first {
             guard files.count == 1 else {
@@ -238,14 +241,14 @@ private struct MigrationRequest {
             }
             let mapping = try MappingFile.read(file, source: try storeModel(), destination: model)
             warnings += mapping.warnings
-            options.mapping = try Self.requireDeclared(mapping.mapping, file)
+            options.mapping = try Self.requireDeclared(mapping.mapping, file: file)
         }
         (self.options, self.warnings) = (options, warnings)
     }
 
     /// Returns the options of a migration without a history and mapping models.
     private static func baseOptions(
-        _ store: PersistentStoreDescription, _ arguments: ParsedArguments
+        _ store: PersistentStoreDescription, arguments: ParsedArguments
     ) -> MigrationOptions {
         MigrationOptions(
             conversion: ConversionOptions(
@@ -267,7 +270,7 @@ private struct MigrationRequest {
     /// Returns warnings about mapping models that start before the store's version, or end after
     /// the target.
     private static func unused(
-        _ named: some Sequence<(String, ModelHistory.VersionMapping)>, _ history: ModelHistory,
+        _ named: some Sequence<(String, ModelHistory.VersionMapping)>, history: ModelHistory,
         from model: ManagedObjectModel, to target: ManagedObjectModel
     ) -> [String] {
         func position(_ model: ManagedObjectModel) -> Int? {
@@ -286,7 +289,7 @@ private struct MigrationRequest {
     }
 
     /// Refuses a mapping model that requires code.
-    private static func requireDeclared(_ mapping: MappingModel, _ file: String) throws(StoreError) -> MappingModel {
+    private static func requireDeclared(_ mapping: MappingModel, file: String) throws(StoreError) -> MappingModel {
         guard let entity = mapping.entityMappings.first(where: { $0.policyName != nil || $0.type == .custom }) else {
             return mapping
         }

@@ -55,7 +55,8 @@ extension Subcommand {
             CommandOption(
                 "depth", value: "N", needs: "entity",
                 help: "The maximum number of relationships between --entity and an entity (default: 1)."),
-            CommandOption("output", "o", value: "DIR", help: "The directory of the generated files, for generate."),
+            CommandOption(
+                "output", letter: "o", value: "DIR", help: "The directory of the generated files, for generate."),
             CommandOption("check", needs: "output", help: "Compare the generated files with the model. Write nothing."),
             CommandOption(
                 "access", value: "internal|package|public", needs: "output",
@@ -80,7 +81,7 @@ extension Subcommand {
         ],
         run: runModel)
 
-    @Sendable private static func runModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runModel(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let verb = arguments.positions[0]
         let verbs = ["print", "validate", "graph", "generate", "diff", "history"]
         guard verbs.contains(verb) else {
@@ -94,18 +95,18 @@ extension Subcommand {
             throw UsageError("'roost model \(verb)' needs \(needed); see 'roost model --help'")
         }
         switch verb {
-        case "print": return try printModel(arguments, console)
-        case "validate": return try validate(arguments, console)
-        case "graph": return try drawModel(arguments, console)
-        case "generate": return try generate(arguments, console)
-        case "diff": return try diffModels(arguments, console)
-        default: return try printHistory(arguments, console)
+        case "print": return try printModel(arguments, console: console)
+        case "validate": return try validate(arguments, console: console)
+        case "graph": return try drawModel(arguments, console: console)
+        case "generate": return try generate(arguments, console: console)
+        case "diff": return try diffModels(arguments, console: console)
+        default: return try printHistory(arguments, console: console)
         }
     }
 
-    private static func printModel(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    private static func printModel(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let (model, warnings) = try StoreArguments.model(
-            arguments.positions[1], version: arguments.value("model-version"), arguments)
+            arguments.positions[1], version: arguments.value("model-version"), arguments: arguments)
         var document = String(decoding: model.document(), as: UTF8.self)
         if document.hasSuffix("\n") { document.removeLast() }
         try console.print(document)
@@ -121,11 +122,11 @@ extension Subcommand {
         var warnings: [String]
     }
 
-    private static func validate(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    private static func validate(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         var validation = Validation(valid: true, problems: [], warnings: [])
         do {
             let read = try StoreArguments.model(
-                arguments.positions[1], version: arguments.value("model-version"), arguments)
+                arguments.positions[1], version: arguments.value("model-version"), arguments: arguments)
             validation.warnings = read.warnings + read.model.remarks.map(\.description)
         } catch let error as StoreError {
             guard error.code == .invalidModel else { throw error }
@@ -145,15 +146,15 @@ extension Subcommand {
         return validation.valid ? .success : .finding
     }
 
-    private static func diffModels(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    private static func diffModels(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let old = try StoreArguments.model(
-            arguments.positions[1], version: arguments.value("old-version"), arguments
+            arguments.positions[1], version: arguments.value("old-version"), arguments: arguments
         ).model
         let new = try StoreArguments.model(
-            arguments.positions[2], version: arguments.value("model-version"), arguments
+            arguments.positions[2], version: arguments.value("model-version"), arguments: arguments
         ).model
-        let change = change(from: old, to: new, arguments)
-        if let diagram = try diagram(of: new, comparedWith: old, arguments) {
+        let change = change(from: old, to: new, arguments: arguments)
+        if let diagram = try diagram(of: new, comparedWith: old, arguments: arguments) {
             try console.print(diagram)
         } else if arguments.has("json") {
             try console.printJSON(change)
@@ -164,7 +165,7 @@ extension Subcommand {
     }
 
     private static func change(
-        from old: ManagedObjectModel, to new: ManagedObjectModel, _ arguments: ParsedArguments
+        from old: ManagedObjectModel, to new: ManagedObjectModel, arguments: ParsedArguments
     ) -> ModelChange {
         ModelChange(
             from: old, to: new, onlyHashed: arguments.has("hash-only"),
@@ -183,7 +184,7 @@ extension Subcommand {
         var steps: [Step]
     }
 
-    private static func printHistory(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    private static func printHistory(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let path = arguments.positions[1]
         let evidence = VersionEvidence(
             order: try VersionList.order(arguments), mappings: try VersionList.mappings(arguments))
@@ -201,7 +202,7 @@ extension Subcommand {
             let (old, new) = pair
             return History.Step(
                 from: old.name, to: new.name, orderReason: reason,
-                change: change(from: old.model, to: new.model, arguments))
+                change: change(from: old.model, to: new.model, arguments: arguments))
         }
         let history = History(versions: versions.map(\.name), steps: steps)
         if arguments.has("json") {

@@ -58,7 +58,7 @@ struct ModelDiagram {
         let new = Dictionary(uniqueKeysWithValues: model.entityDescriptions.map { ($0.name, $0) })
         let before = old.map { Dictionary(uniqueKeysWithValues: $0.entityDescriptions.map { ($0.name, $0) }) }
         let all = model.entityDescriptions + (old?.entityDescriptions.filter { new[$0.name] == nil } ?? [])
-        let shown = selection.isEmpty ? Set(all.map(\.name)) : Self.near(selection, all, depth: depth)
+        let shown = selection.isEmpty ? Set(all.map(\.name)) : Self.near(selection, all: all, depth: depth)
         let entities = all.filter { shown.contains($0.name) }
         let positions = Dictionary(uniqueKeysWithValues: entities.enumerated().map { ($1.name, $0) })
         var drawn: Set<[String]> = []
@@ -69,7 +69,7 @@ struct ModelDiagram {
             boxes.append(
                 Box(
                     name: entity.name, isAbstract: entity.isAbstract, change: change,
-                    rows: Self.rows(now?.attributes ?? [], before == nil ? nil : former?.attributes ?? [])))
+                    rows: Self.rows(now?.attributes ?? [], before: before == nil ? nil : former?.attributes ?? [])))
             let parents = [now?.superentityName, former?.superentityName]
             for (name, isNow) in [(parents[0], true), (parents[1], false)] {
                 guard let name, let parent = positions[name], isNow || parents[0] != name else { continue }
@@ -111,7 +111,7 @@ struct ModelDiagram {
     }
 
     /// Returns the entities within a number of relationships of some.
-    private static func near(_ selection: [String], _ all: [EntityDescription], depth: Int) -> Set<String> {
+    private static func near(_ selection: [String], all: [EntityDescription], depth: Int) -> Set<String> {
         var neighbors: [String: Set<String>] = [:]
         var relatives: [String: Set<String>] = [:]
         for entity in all {
@@ -141,7 +141,7 @@ struct ModelDiagram {
         return found
     }
 
-    private static func rows(_ now: [AttributeDescription], _ before: [AttributeDescription]?) -> [Row] {
+    private static func rows(_ now: [AttributeDescription], before: [AttributeDescription]?) -> [Row] {
         var rows = now.map { attribute in
             let former = before?.first { $0.name == attribute.name }
             let change: Change? =

@@ -27,10 +27,10 @@ struct ShellClauses {
     ///   - start: The place.
     ///   - words: The clauses that the statement takes.
     /// - Throws: `ShellSyntaxError` for anything else, naming the nearest word.
-    init(_ text: ShellText, from start: Int, _ words: [Word]) throws(ShellSyntaxError) {
+    init(_ text: ShellText, from start: Int, words: [Word]) throws(ShellSyntaxError) {
         let first = text.skipBlanks(from: start)
         guard first < text.count else { return }
-        let starts = Self.starts(text, from: first, words)
+        let starts = Self.starts(text, from: first, words: words)
         guard starts.first?.range.lowerBound == first else {
             var end = first
             while end < text.count, !text.characters[end].isWhitespace { end += 1 }
@@ -61,7 +61,7 @@ struct ShellClauses {
     /// A property can have the name of a clause. A word is a property beside an operator or a
     /// comma, and at the beginning of a clause.
     private static func starts(
-        _ text: ShellText, from start: Int, _ words: [Word]
+        _ text: ShellText, from start: Int, words: [Word]
     ) -> [(word: Word, range: Range<Int>)] {
         var starts: [(word: Word, range: Range<Int>)] = []
         var index = start
@@ -74,7 +74,7 @@ struct ShellClauses {
             }
             var name = text.string(index..<end).lowercased()
             if name == "group", let last = endOfBy(text, from: end) { (name, end) = ("group-by", last) }
-            if let word = Word(rawValue: name), words.contains(word), isAlone(text, index..<end, start: start),
+            if let word = Word(rawValue: name), words.contains(word), isAlone(text, range: index..<end, start: start),
                 starts.last.map({ text.fragment($0.range.upperBound..<index).isEmpty }) != true
             {
                 starts.append((word, index..<end))
@@ -95,7 +95,7 @@ struct ShellClauses {
     }
 
     /// Returns whether a word is neither an operand of an operator nor an element of a list.
-    private static func isAlone(_ text: ShellText, _ range: Range<Int>, start: Int) -> Bool {
+    private static func isAlone(_ text: ShellText, range: Range<Int>, start: Int) -> Bool {
         let next = text.skipBlanks(from: range.upperBound)
         if next < text.count, "=<>!+*/,.".contains(text.characters[next]) { return false }
         if range.upperBound < text.count, !text.characters[range.upperBound].isWhitespace,

@@ -24,9 +24,9 @@ struct ShellCompleter {
         let word = scanned.string(start..<scanned.count)
         let before = words(scanned, before: start)
         if let dot = word.lastIndex(of: ".") {
-            return properties(of: word[..<dot], word[word.index(after: dot)...], before)
+            return properties(of: word[..<dot], word: word[word.index(after: dot)...], before: before)
         }
-        var answer = matching(word, candidates(before))
+        var answer = matching(word, candidates: candidates(before))
         // A path can continue.
         if answer.candidates.count == 1, let name = answer.candidates.first,
             session.variables[name] != nil
@@ -52,7 +52,7 @@ struct ShellCompleter {
         text.string(0..<end).split { !isPartOfPath($0) && $0 != "-" && $0 != "/" }.map(String.init)
     }
 
-    private func matching(_ word: some StringProtocol, _ candidates: [String], addsBlank: Bool = true) -> Answer {
+    private func matching(_ word: some StringProtocol, candidates: [String], addsBlank: Bool = true) -> Answer {
         let found = Set(candidates).filter { $0.hasPrefix(word) }.sorted()
         return Answer(candidates: found, prefixCount: word.count, addsBlank: addsBlank)
     }
@@ -104,7 +104,7 @@ struct ShellCompleter {
 
     /// Returns the properties after a path: one from a variable, or one from the entity of the
     /// statement.
-    private func properties(of path: Substring, _ word: Substring, _ before: [String]) -> Answer {
+    private func properties(of path: Substring, word: Substring, before: [String]) -> Answer {
         var entity: ManagedObjectModel.Entity?
         if let source = ShellSource(whole: String(path)), session.names.contains(source.name) {
             entity = destination(source)
@@ -117,21 +117,22 @@ struct ShellCompleter {
         guard let entity else { return Answer() }
         let names =
             entity.layout.fields.map(\.name).filter { !$0.contains("#") } + entity.relationships.map(\.name.name)
-        return matching(word, names, addsBlank: false)
+        return matching(word, candidates: names, addsBlank: false)
     }
 
     /// Returns the candidates for a command that begins with a period.
     private func command(_ text: String) -> Answer {
         let words = text.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard words.count > 1 else { return matching(text, ShellCommand.all.map(\.name)) }
+        guard words.count > 1 else { return matching(text, candidates: ShellCommand.all.map(\.name)) }
         let word = words[1].drop(while: \.isWhitespace)
         switch words[0] {
-        case ".mode": return matching(word, RecordFormat.allCases.map(\.rawValue))
-        case ".schema": return matching(word, session.model.entities.map(\.name.text))
-        case ".help": return matching(word, ShellHelp.topics.map(\.name))
+        case ".mode": return matching(word, candidates: RecordFormat.allCases.map(\.rawValue))
+        case ".schema": return matching(word, candidates: session.model.entities.map(\.name.text))
+        case ".help": return matching(word, candidates: ShellHelp.topics.map(\.name))
         case ".read":
             let files = FileCandidates.files(String(word)).map(\.text)
-            return matching(word, files, addsBlank: files.count == 1 && files.first?.hasSuffix("/") == false)
+            return matching(
+                word, candidates: files, addsBlank: files.count == 1 && files.first?.hasSuffix("/") == false)
         default: return Answer()
         }
     }

@@ -13,7 +13,7 @@ struct ShellConversation {
     ///   - session: The session.
     ///   - input: The typed lines.
     ///   - note: Receives the lines of an incomplete statement.
-    init(_ session: ShellSession, _ input: any ShellInput, note: @escaping (String) -> Void) {
+    init(_ session: ShellSession, input: any ShellInput, note: @escaping (String) -> Void) {
         (self.session, self.input, self.note) = (session, input, note)
     }
 

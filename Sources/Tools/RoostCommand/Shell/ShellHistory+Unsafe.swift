@@ -98,7 +98,7 @@ final class ShellHistory {
 
     /// Runs `body` with a regular file, and closes it.
     private static func withFile<Result>(
-        _ path: String, _ flags: Int32, _ body: (Int32) throws(SystemError) -> Result
+        _ path: String, flags: Int32, _ body: (Int32) throws(SystemError) -> Result
     ) throws(SystemError) -> Result {
         // Refuses symbolic links, and does not block on a pipe.
         let descriptor = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -125,7 +125,7 @@ final class ShellHistory {
     private static func read(_ path: String) throws(SystemError) -> String {
         var bytes: [UInt8] = []
         do throws(SystemError) {
-            try withFile(path, O_RDONLY) { (descriptor) throws(SystemError) in
+            try withFile(path, flags: O_RDONLY) { (descriptor) throws(SystemError) in
                 var chunk = [UInt8](repeating: 0, count: 64 * 1024)
                 while bytes.count < fileByteLimit {
                     // SAFETY: the buffer has room for its bytes.
@@ -161,7 +161,7 @@ final class ShellHistory {
     }
 
     private static func append(_ text: String, to path: String) throws(SystemError) {
-        try withFile(path, O_WRONLY | O_APPEND | O_CREAT) { (descriptor) throws(SystemError) in
+        try withFile(path, flags: O_WRONLY | O_APPEND | O_CREAT) { (descriptor) throws(SystemError) in
             // Another program may have made the file readable for others.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemError(code: errno) }
             try write(text, to: descriptor)
@@ -171,7 +171,7 @@ final class ShellHistory {
     /// Replaces the file at once, so that no program sees a part of it.
     private static func replace(_ path: String, by lines: ArraySlice<Substring>) throws(SystemError) {
         let temporary = "\(path).\(getpid())"
-        try withFile(temporary, O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in
+        try withFile(temporary, flags: O_WRONLY | O_CREAT | O_EXCL) { (descriptor) throws(SystemError) in
             try write(lines.joined(separator: "\n") + "\n", to: descriptor)
         }
         guard rename(temporary, path) == 0 else {

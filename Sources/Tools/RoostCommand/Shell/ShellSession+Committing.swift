@@ -100,15 +100,15 @@ extension ShellSession {
         let old = object.isInserted ? [:] : try object.committedValues()
         var lines = values.sorted { $0.key < $1.key }.map { name, value in
             let type = object.entity.attribute(name)?.type
-            let before = object.isInserted ? "" : "\(text(old[name] ?? .null, type)) → "
-            return (name, before + text(value, type))
+            let before = object.isInserted ? "" : "\(text(old[name] ?? .null, type: type)) → "
+            return (name, before + text(value, type: type))
         }
         if values.isEmpty, !object.isInserted { lines.append(("", "relationships")) }
         return lines
     }
 
     /// Returns a value in one line, as a table shows it.
-    private func text(_ value: Value, _ type: AttributeType?) -> String {
+    private func text(_ value: Value, type: AttributeType?) -> String {
         let writer = ValueRowWriter(
             columns: [""], types: [type], namesEntity: [true], model: model, format: OutputFormat(.table, dates: .iso))
         return DisplayWidth.fitted(writer.cell(value, column: 0, byteLimit: 1024).text, columns: 60)

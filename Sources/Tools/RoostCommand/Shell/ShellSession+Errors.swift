@@ -6,23 +6,24 @@ extension ShellSession {
     /// - Throws: `ShellSyntaxError` for errors of clauses; other errors unchanged.
     func placing<Result>(_ clauses: ShellClauses, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch let error as UsageError {
-            throw Self.placed(error.message, clauses)
+            throw Self.placed(error.message, clauses: clauses)
         }
     }
 
     /// Returns an error of a clause with its place in the statement.
-    private static func placed(_ message: String, _ clauses: ShellClauses) -> ShellSyntaxError {
+    private static func placed(_ message: String, clauses: ShellClauses) -> ShellSyntaxError {
         guard let match = message.firstMatch(of: /'--([a-z-]+)'/),
             let word = ShellClauses.Word(rawValue: String(match.output.1)), let clause = clauses[word]
         else {
-            let error = located(message, clauses[.where])
-            return error.column == nil ? ShellSyntaxError(error.message, at: place(ofNameIn: message, clauses)) : error
+            let error = located(message, clause: clauses[.where])
+            return error.column == nil
+                ? ShellSyntaxError(error.message, at: place(ofNameIn: message, clauses: clauses)) : error
         }
-        return located(message, clause)
+        return located(message, clause: clause)
     }
 
     /// Returns the place of a message's first quoted name that a clause contains.
-    private static func place(ofNameIn message: String, _ clauses: ShellClauses) -> Int? {
+    private static func place(ofNameIn message: String, clauses: ShellClauses) -> Int? {
         for match in message.matches(of: #/'([^']+)'/#) {
             for clause in clauses.fragments.values {
                 guard let range = clause.text.firstRange(of: match.output.1) else { continue }
@@ -38,7 +39,7 @@ extension ShellSession {
     ///   - message: The message, as commands have it.
     ///   - clause: The clause of the error, if any.
     /// - Returns: The error.
-    static func located(_ message: String, _ clause: ShellFragment?) -> ShellSyntaxError {
+    static func located(_ message: String, clause: ShellFragment?) -> ShellSyntaxError {
         let place =
             #/^(?:The [a-z]+ cannot be read at column (\d+)|At column (\d+) of (?:the [a-z]+|'--[a-z-]+')|'--[a-z-]+' cannot be read at column (\d+)): /#
         guard let match = message.firstMatch(of: place),

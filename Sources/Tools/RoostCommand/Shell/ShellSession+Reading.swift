@@ -22,27 +22,27 @@ extension ShellSession {
     /// - Throws: `ShellSyntaxError` with the place of the mistake; errors of reading.
     func select(_ request: ShellStatement.Request) throws -> Selection {
         let base = try snapshot()
-        let objects = try resolve(request.source, base)
+        let objects = try resolve(request.source, snapshot: base)
         let snapshot: any StoreSnapshot = objects.ids.map { ListSnapshot($0, in: base) } ?? base
         let fetch = try placing(request.clauses) {
             var details = StoreFetch.Details()
-            let arguments = try arguments(request.clauses, objects, base, &details)
-            return try UsageError.reading { try StoreFetch(snapshot, arguments, details) }
+            let arguments = try arguments(request.clauses, objects: objects, snapshot: base, details: &details)
+            return try UsageError.reading { try StoreFetch(snapshot, arguments: arguments, details: details) }
         }
         return Selection(objects: objects, fetch: fetch, snapshot: snapshot)
     }
 
     /// Returns the clauses as options of `roost fetch`.
     private func arguments(
-        _ clauses: ShellClauses, _ objects: Objects, _ snapshot: any StoreSnapshot,
-        _ details: inout StoreFetch.Details
+        _ clauses: ShellClauses, objects: Objects, snapshot: any StoreSnapshot,
+        details: inout StoreFetch.Details
     ) throws -> ParsedArguments {
         var words: [String] = []
         for (word, fragment) in clauses.fragments where word != .set {
             switch word {
             case .distinct: words.append("--distinct")
             case .where:
-                let bound = try bind(fragment, snapshot)
+                let bound = try bind(fragment, snapshot: snapshot)
                 details.predicateArguments = bound.values
                 words.append("--where=\(bound.text)")
             default: words.append("--\(word.rawValue)=\(fragment.text)")
@@ -62,7 +62,7 @@ extension ShellSession {
     ///
     /// The text keeps its length, so that errors name the right column.
     private func bind(
-        _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
+        _ fragment: ShellFragment, snapshot: any StoreSnapshot
     ) throws -> (text: String, values: [any PredicateArgument]) {
         let scanned = ShellText(fragment.text)
         var characters = scanned.characters
@@ -85,7 +85,7 @@ extension ShellSession {
                 throw ShellSyntaxError("unknown variable '\(name)'\(hint)", at: fragment.column + index)
             }
             let source = try ShellSource(scanned, from: index + 1)
-            values.append(try predicateArgument(source, fragment, snapshot))
+            values.append(try predicateArgument(source, fragment: fragment, snapshot: snapshot))
             characters.replaceSubrange(
                 index..<source.end, with: Array("%@") + Array(repeating: " ", count: source.end - index - 2))
             index = source.end
@@ -101,13 +101,13 @@ extension ShellSession {
 
     /// Returns the value of `$a` in a predicate: a list of objects, one object, or a value.
     private func predicateArgument(
-        _ source: ShellSource, _ fragment: ShellFragment, _ snapshot: any StoreSnapshot
+        _ source: ShellSource, fragment: ShellFragment, snapshot: any StoreSnapshot
     ) throws -> any PredicateArgument {
         do {
             let isOne = source.steps.contains { if case .position = $0.step { true } else { false } }
-            let objects = try resolve(source, snapshot)
+            let objects = try resolve(source, snapshot: snapshot)
             if objects.attribute != nil || isOne {
-                if let value = try value(of: objects, snapshot) { return value }
+                if let value = try value(of: objects, snapshot: snapshot) { return value }
                 guard objects.attribute == nil else {
                     throw ShellSyntaxError(
                         "'$\(source.name)' has many objects here, so this is many values; name one, as in $\(source.name)[0]",
@@ -124,7 +124,7 @@ extension ShellSession {
 
     func fetch(_ request: ShellStatement.Request) throws {
         let selection = try select(request)
-        try placing(request.clauses) { try selection.fetch.print(outputFormat, console) }
+        try placing(request.clauses) { try selection.fetch.print(outputFormat, console: console) }
     }
 
     func count(_ request: ShellStatement.Request) throws {
@@ -139,20 +139,20 @@ extension ShellSession {
                 "note: the plan is for the store; uncommitted changes are compared separately")
         }
         let base = try store.snapshot()
-        let objects = try resolve(request.source, base)
+        let objects = try resolve(request.source, snapshot: base)
         guard objects.ids == nil else {
             return try console.print("reads      the objects of the list by their keys")
         }
         try placing(request.clauses) {
             var details = StoreFetch.Details()
-            let arguments = try arguments(request.clauses, objects, base, &details)
-            let fetch = try UsageError.reading { try StoreFetch(base, arguments, details) }
-            try fetch.explain(format, console)
+            let arguments = try arguments(request.clauses, objects: objects, snapshot: base, details: &details)
+            let fetch = try UsageError.reading { try StoreFetch(base, arguments: arguments, details: details) }
+            try fetch.explain(format, console: console)
         }
     }
 
     /// Assigns the objects of a request to a variable.
-    func assign(_ variable: String, _ request: ShellStatement.Request) throws {
+    func assign(_ variable: String, request: ShellStatement.Request) throws {
         try requireFree(variable)
         let (objects, ids) = try ids(request)
         if let attribute = objects.attribute {
@@ -178,7 +178,7 @@ extension ShellSession {
     /// Returns the value of a source with one object: its attribute, or the object itself.
     ///
     /// - Returns: The value; null without an object, nil for many objects.
-    func value(of objects: Objects, _ snapshot: any StoreSnapshot) throws -> Value? {
+    func value(of objects: Objects, snapshot: any StoreSnapshot) throws -> Value? {
         guard let ids = objects.ids, ids.count < 2 else { return nil }
         guard let id = ids.first else { return .null }
         guard let attribute = objects.attribute else { return .objectID(id) }

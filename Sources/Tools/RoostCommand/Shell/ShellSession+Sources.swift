@@ -22,12 +22,12 @@ extension ShellSession {
     ///   - snapshot: The state in which to find them.
     /// - Returns: The objects.
     /// - Throws: `ShellSyntaxError` that names the wrong step; errors of reading.
-    func resolve(_ source: ShellSource, _ snapshot: any StoreSnapshot) throws -> Objects {
+    func resolve(_ source: ShellSource, snapshot: any StoreSnapshot) throws -> Objects {
         var objects = try start(source)
         for (number, (step, column)) in source.steps.enumerated() {
             switch step {
             case .position(let position):
-                let ids = try objects.ids ?? allIDs(of: objects.entity, snapshot)
+                let ids = try objects.ids ?? allIDs(of: objects.entity, snapshot: snapshot)
                 guard position < ids.count else {
                     let range = ids.isEmpty ? "it has none" : "positions are 0 to \(ids.count - 1)"
                     throw ShellSyntaxError("no object has the position \(position); \(range)", at: column)
@@ -36,11 +36,11 @@ extension ShellSession {
             case .name(let name):
                 guard let relationship = objects.entity.relationship(name) else {
                     let rest = source.steps[number...].map(\.step)
-                    objects.attribute = try attribute(rest, of: objects.entity, column)
+                    objects.attribute = try attribute(rest, of: objects.entity, column: column)
                     return objects
                 }
-                let ids = try objects.ids ?? allIDs(of: objects.entity, snapshot)
-                objects.ids = try follow(relationship, from: ids, snapshot)
+                let ids = try objects.ids ?? allIDs(of: objects.entity, snapshot: snapshot)
+                objects.ids = try follow(relationship, from: ids, snapshot: snapshot)
                 objects.entity = model.entities[relationship.destination]
             }
         }
@@ -56,7 +56,7 @@ extension ShellSession {
             return Objects(entity: variable.entity, ids: variable.ids)
         }
         let entity: ManagedObjectModel.Entity
-        do { entity = try StoreFetch.entity(source.name, model) } catch let error as UsageError {
+        do { entity = try StoreFetch.entity(source.name, model: model) } catch let error as UsageError {
             let hint = nearestName(to: source.name, among: variables.keys.sorted())
             throw ShellSyntaxError(
                 hint.map { "unknown variable or entity '\(source.name)'; did you mean '\($0)'?" } ?? error.message,
@@ -67,7 +67,7 @@ extension ShellSession {
 
     /// Returns the attribute that the last names of a source form.
     private func attribute(
-        _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, _ column: Int
+        _ steps: [ShellSource.Step], of entity: ManagedObjectModel.Entity, column: Int
     ) throws -> String {
         var names: [String] = []
         for step in steps {
@@ -86,13 +86,13 @@ extension ShellSession {
         return name
     }
 
-    func allIDs(of entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot) throws -> [ObjectID] {
+    func allIDs(of entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot) throws -> [ObjectID] {
         try snapshot.objectIDs(FetchRequest(entity.name))
     }
 
     /// Returns the destinations of a relationship from objects, in order and without duplicates.
     private func follow(
-        _ relationship: ManagedObjectModel.Relationship, from ids: [ObjectID], _ snapshot: any StoreSnapshot
+        _ relationship: ManagedObjectModel.Relationship, from ids: [ObjectID], snapshot: any StoreSnapshot
     ) throws(StoreError) -> [ObjectID] {
         let destination = model.entities[relationship.destination].name
         var found: [ObjectID] = []

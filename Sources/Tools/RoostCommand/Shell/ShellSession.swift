@@ -41,7 +41,7 @@ final class ShellSession {
     ///   - console: Where results go.
     ///   - isInteractive: Whether a user types the statements.
     /// - Throws: Errors of creating a context.
-    init(_ store: any PersistentStore, _ console: Console, isInteractive: Bool) throws(StoreError) {
+    init(_ store: any PersistentStore, console: Console, isInteractive: Bool) throws(StoreError) {
         (self.store, self.console, self.isInteractive) = (store, console, isInteractive)
         container = try PersistentContainer(try Store(store, registry: .standard))
         context = container.makeContext("roost shell")
@@ -73,14 +73,14 @@ final class ShellSession {
         case .fetch(let request): try fetch(request)
         case .count(let request): try count(request)
         case .explain(let request): try explain(request)
-        case .assignFetch(let variable, let request): try assign(variable, request)
+        case .assignFetch(let variable, let request): try assign(variable, request: request)
         case .assignInsert(let variable, let entity, let assignments):
             try requireFree(variable)
-            let id = try insert(entity, assignments, text)
+            let id = try insert(entity, assignments: assignments, text: text)
             variables[variable] = Variable(entity: try model.requireEntity(id.entity), ids: [id])
-        case .insert(let entity, let assignments): _ = try insert(entity, assignments, text)
-        case .update(let request): try update(request, text)
-        case .delete(let request): try delete(request, text)
+        case .insert(let entity, let assignments): _ = try insert(entity, assignments: assignments, text: text)
+        case .update(let request): try update(request, text: text)
+        case .delete(let request): try delete(request, text: text)
         case .undo: try takeBack()
         case .redo: try redo()
         case .changes: try printChanges()

@@ -36,23 +36,24 @@ extension Subcommand {
         ],
         run: runShell)
 
-    @Sendable private static func runShell(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runShell(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let text = arguments.positions[0]
-        let type = try StoreRegistry.standard.type(named: StoreArguments.store(text, arguments).location.type)
+        let type = try StoreRegistry.standard.type(
+            named: StoreArguments.store(text, arguments: arguments).location.type)
         let isWritable = type.capabilities.contains(.writing) && !arguments.has("read-only")
         let isTyped = StandardInput.isTerminal
-        return try StoreArguments.withStore(text, arguments, forWriting: isWritable) { store in
-            let session = try ShellSession(store, console, isInteractive: isTyped)
-            if isTyped { return try converse(session, console, name: text) }
-            return try runScript(session, console)
+        return try StoreArguments.withStore(text, arguments: arguments, forWriting: isWritable) { store in
+            let session = try ShellSession(store, console: console, isInteractive: isTyped)
+            if isTyped { return try converse(session, console: console, name: text) }
+            return try runScript(session, console: console)
         }
     }
 
     /// Runs a script from standard input.
-    private static func runScript(_ session: ShellSession, _ console: Console) throws -> ExitCode {
+    private static func runScript(_ session: ShellSession, console: Console) throws -> ExitCode {
         var code = ExitCode.success
         do {
-            try ShellScript(session, StreamInput.standard(isPrompting: false), name: nil).run()
+            try ShellScript(session, input: StreamInput.standard(isPrompting: false), name: nil).run()
         } catch let failure as ShellFailure {
             if let output = failure.output {
                 // A reader that ends early is not an error, unless changes are lost.
@@ -68,11 +69,11 @@ extension Subcommand {
         } catch let error as StoreError where error.code == .cancelled {
             code = .interrupted
         }
-        return lostChanges(session, console) && code == .success ? .finding : code
+        return lostChanges(session, console: console) && code == .success ? .finding : code
     }
 
     /// Prints that changes were not committed; returns whether there are any.
-    private static func lostChanges(_ session: ShellSession, _ console: Console) -> Bool {
+    private static func lostChanges(_ session: ShellSession, console: Console) -> Bool {
         let count = session.changeCount
         guard count > 0 else { return false }
         console.printError(
@@ -81,7 +82,7 @@ extension Subcommand {
     }
 
     /// Runs statements that a user types.
-    private static func converse(_ session: ShellSession, _ console: Console, name: String) throws -> ExitCode {
+    private static func converse(_ session: ShellSession, console: Console, name: String) throws -> ExitCode {
         try Interruption.shared.withSession {
             let history = ShellHistory(ShellHistory.path(ProcessInfo.processInfo.environment))
             if let problem = history.problem { console.printError("note: \(problem)") }
@@ -91,15 +92,15 @@ extension Subcommand {
             var note: (String) -> Void = { _ in }
             #if Interactive
                 let completer = ShellCompleter(session: session)
-                if let editor = LineEditor(history, console, complete: { completer.answer($0) }) {
+                if let editor = LineEditor(history, console: console, complete: { completer.answer($0) }) {
                     input = editor
                     note = { editor.context = $0 }
                 }
             #endif
             do {
-                try ShellConversation(session, input, note: note).run()
+                try ShellConversation(session, input: input, note: note).run()
             } catch let error as StoreError where error.code == .cancelled {
-                _ = lostChanges(session, console)
+                _ = lostChanges(session, console: console)
                 return .interrupted
             }
             return .success

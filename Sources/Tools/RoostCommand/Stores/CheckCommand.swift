@@ -33,7 +33,7 @@ extension Subcommand {
             """,
         options: [
             CommandOption("accept", help: "Record the changes that another program made."),
-            CommandOption("yes", "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
+            CommandOption("yes", letter: "y", needs: "accept", help: "Ask nothing."), .json, .quiet, .verbose,
         ] + StoreArguments.openingOptions,
         examples: [
             "roost check music.sqlite", "roost check lmdb:music.lmdb --json", "roost check music.sqlite --accept --yes",
@@ -58,12 +58,12 @@ extension Subcommand {
         var findings: [Finding]
     }
 
-    @Sendable private static func runCheck(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
-        if arguments.has("accept") { return try ChangeAcceptance(arguments, console).run() }
-        let location = try StoreArguments.store(arguments.positions[0], arguments).location
+    @Sendable private static func runCheck(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
+        if arguments.has("accept") { return try ChangeAcceptance(arguments, console: console).run() }
+        let location = try StoreArguments.store(arguments.positions[0], arguments: arguments).location
         let findings: [StoreFinding]
         do {
-            findings = try StoreArguments.withStore(arguments.positions[0], arguments) { try checkStore($0) }
+            findings = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { try checkStore($0) }
         } catch let error as StoreError where error.code == .corrupted {
             // Damage that keeps the store from being opened at all.
             findings = [StoreFinding(.damage, message: error.message)]
@@ -108,7 +108,7 @@ private struct ChangeAcceptance {
     private let arguments: ParsedArguments
     private let console: Console
 
-    init(_ arguments: ParsedArguments, _ console: Console) throws {
+    init(_ arguments: ParsedArguments, console: Console) throws {
         self.arguments = arguments
         self.console = console
         guard arguments.has("yes") || StandardInput.isTerminal else {
@@ -127,13 +127,14 @@ private struct ChangeAcceptance {
             return true
         }
         return try StoreArguments.withStore(
-            arguments.positions[0], arguments, forWriting: true, closingFailed: closingFailed
+            arguments.positions[0], arguments: arguments, forWriting: true, closingFailed: closingFailed
         ) { store in
             let accepting = try StoreMaintenance.changeAccepting(store)
             let changes = try accepting.externalChanges()
             guard !changes.isEmpty else {
                 return try report(
-                    changes, store.location, nil, "Nothing to accept: \(store.location) is as its last commit recorded."
+                    changes, location: store.location, generation: nil,
+                    text: "Nothing to accept: \(store.location) is as its last commit recorded."
                 )
             }
             if !arguments.has("yes") {
@@ -147,20 +148,21 @@ private struct ChangeAcceptance {
             let generation = try accepting.acceptExternalChanges(changes)
             isAccepted = true
             return try report(
-                changes, store.location, generation,
-                "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.location) has new checksums for all of this."
+                changes, location: store.location, generation: generation,
+                text:
+                    "\(changes.sentences.joined(separator: "\n"))\nAccepted: \(store.location) has new checksums for all of this."
             )
         }
     }
 
     private func report(
-        _ changes: ExternalChanges, _ location: StoreLocation, _ generation: Generation?, _ text: String
+        _ changes: ExternalChanges, location: StoreLocation, generation: Generation?, text: String
     ) throws -> ExitCode {
         let report = Report(
             store: location.description, accepted: generation != nil, objectCount: changes.objectCount,
             objects: changes.objects.map(\.description), entities: changes.entities,
             relationships: changes.relationships, generation: generation)
-        try console.printReport(report, text, warnings: [], arguments)
+        try console.printReport(report, text: text, warnings: [], arguments: arguments)
         return .success
     }
 }

@@ -43,7 +43,7 @@ extension Subcommand {
         var settings: [Setting]
     }
 
-    @Sendable private static func runConfig(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runConfig(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let configuration = try StoreArguments.configuration(arguments)
         do throws(StoreError) {
             _ = try configuration.model()
@@ -68,14 +68,14 @@ extension Subcommand {
         for setting in configuration.settings {
             // A file above the working directory can belong to another user.
             table.append(
-                [setting.key, setting.value, text(setting.origin, configuration.file)].map { VisibleText.of($0) })
+                [setting.key, setting.value, text(setting.origin, file: configuration.file)].map { VisibleText.of($0) })
         }
         try console.print(table.description)
         return .success
     }
 
     /// Returns a short origin; the first line of the table has the whole path of the file.
-    private static func text(_ origin: RoostConfiguration.Origin, _ file: String?) -> String {
+    private static func text(_ origin: RoostConfiguration.Origin, file: String?) -> String {
         guard case .file(let path, let line) = origin, path == file else { return origin.description }
         return "\(path.split(separator: "/").last ?? ""):\(line)"
     }

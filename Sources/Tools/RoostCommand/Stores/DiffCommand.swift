@@ -15,7 +15,7 @@ extension Subcommand {
             onlyInSecond, changed, linkOnlyInFirst or linkOnlyInSecond.
             """,
         options: [
-            .json, CommandOption("limit", "l", value: "N", help: "Print at most N differences (default: 20)."),
+            .json, CommandOption("limit", letter: "l", value: "N", help: "Print at most N differences (default: 20)."),
             .verbose,
         ] + StoreArguments.openingOptions,
         examples: ["roost diff music.sqlite music.lmdb", "roost diff a.sqlite b.sqlite --limit=100 --json"],
@@ -26,11 +26,11 @@ extension Subcommand {
         var differences: [StoreDifference]
     }
 
-    @Sendable private static func runDiff(_ arguments: ParsedArguments, _ console: Console) throws -> ExitCode {
+    @Sendable private static func runDiff(_ arguments: ParsedArguments, console: Console) throws -> ExitCode {
         let limit = try arguments.integer("limit", minimum: 1) ?? 20
         var models: [String] = []
-        let differences = try StoreArguments.withStore(arguments.positions[0], arguments) { first in
-            try StoreArguments.withStore(arguments.positions[1], arguments) { second in
+        let differences = try StoreArguments.withStore(arguments.positions[0], arguments: arguments) { first in
+            try StoreArguments.withStore(arguments.positions[1], arguments: arguments) { second in
                 let differences = try StoreComparison.diff(
                     first, second, limit: limit, cancellation: Interruption.shared.readingCancellation)
                 if differences.contains(where: { $0.kind == .model }) {

@@ -6,7 +6,9 @@ internal import RoostCore
         mutating func addIndexes(of table: Int) {
             var indexNames = ModelNames()
             for index in schema.tables[table].indexes {
-                guard let reason = index.isUnique ? addConstraint(index, table) : addIndex(index, table, &indexNames)
+                guard
+                    let reason = index.isUnique
+                        ? addConstraint(index, table: table) : addIndex(index, table: table, names: &indexNames)
                 else { continue }
                 let what =
                     index.isPrimaryKey
@@ -18,7 +20,7 @@ internal import RoostCore
         }
 
         /// Adds a uniqueness constraint; returns the reason if the model cannot have it.
-        private mutating func addConstraint(_ index: ForeignTable.Index, _ table: Int) -> String? {
+        private mutating func addConstraint(_ index: ForeignTable.Index, table: Int) -> String? {
             if let reason = Self.plainReason(index) { return reason }
             let columns = index.columns.compactMap { $0 }
             // Keys are unique already.
@@ -26,7 +28,7 @@ internal import RoostCore
             if let other = index.collations.first(where: { $0 != "BINARY" }) {
                 return "it compares with collation \(other), and constraints compare exactly"
             }
-            guard let properties = properties(columns, table, isConstraint: true) else {
+            guard let properties = properties(columns, table: table, isConstraint: true) else {
                 return "its values do not stay unique, or are not properties of the entity"
             }
             let known = entities[table]?.uniquenessConstraints.contains { Set($0) == Set(properties) } ?? false
@@ -36,14 +38,14 @@ internal import RoostCore
 
         /// Adds a fetch index; returns the reason if the model cannot have it.
         private mutating func addIndex(
-            _ index: ForeignTable.Index, _ table: Int, _ names: inout ModelNames
+            _ index: ForeignTable.Index, table: Int, names: inout ModelNames
         ) -> String? {
             if let reason = Self.plainReason(index) { return reason }
             let columns = index.columns.compactMap { $0 }
             if let other = index.collations.first(where: { $0 != "BINARY" }) {
                 return "it orders by collation \(other)"
             }
-            guard let properties = properties(columns, table, isConstraint: false) else {
+            guard let properties = properties(columns, table: table, isConstraint: false) else {
                 return "its columns are not all properties of the entity"
             }
             // A relationship of several columns is one element.
@@ -64,7 +66,7 @@ internal import RoostCore
         }
 
         /// Returns the properties that hold the values of columns, in order; nil if they do not.
-        private func properties(_ columns: [Int], _ table: Int, isConstraint: Bool) -> [String]? {
+        private func properties(_ columns: [Int], table: Int, isConstraint: Bool) -> [String]? {
             var (result, open): ([String], [Int]) = ([], columns)
             while let column = open.first {
                 if let attribute = attributes[table][column] {
@@ -76,7 +78,7 @@ internal import RoostCore
                 let keys = schema.tables[table].foreignKeys.enumerated()
                 let found = keys.first { number, key in
                     key.columns.contains(column) && Set(key.columns).isSubset(of: open)
-                        && (!isConstraint || isInjective(key, table)) && relationships[table][number] != nil
+                        && (!isConstraint || isInjective(key, table: table)) && relationships[table][number] != nil
                 }
                 guard let found, let name = relationships[table][found.offset] else { return nil }
                 result.append(name)
@@ -86,7 +88,7 @@ internal import RoostCore
         }
 
         /// Returns whether different values of a foreign key refer to different rows.
-        private func isInjective(_ key: ForeignTable.ForeignKey, _ table: Int) -> Bool {
+        private func isInjective(_ key: ForeignTable.ForeignKey, table: Int) -> Bool {
             zip(key.columns, key.parentColumns).allSatisfy { column, parentColumn in
                 let values = facts[table].columns[column]
                 let kinds = [values.integers + values.reals, values.texts, values.blobs].filter { $0 > 0 }

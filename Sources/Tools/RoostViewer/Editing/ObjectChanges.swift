@@ -26,12 +26,12 @@
         private func object(_ id: ObjectID) throws -> JSONNode { try ObjectView(viewed: viewed, id: id).answer() }
 
         /// Inserts an object.
-        func insert(_ entity: ManagedObjectModel.Entity, _ body: [UInt8]) throws -> HTTPResponse {
+        func insert(_ entity: ManagedObjectModel.Entity, body: [UInt8]) throws -> HTTPResponse {
             guard !entity.isAbstract else {
                 throw ViewerError(
-                    .badRequest, "'\(entity.name)' is abstract: insert an object of one of its subentities.")
+                    .badRequest, message: "'\(entity.name)' is abstract: insert an object of one of its subentities.")
             }
-            let edit = try ObjectEdit(body, entity, viewed.model)
+            let edit = try ObjectEdit(body, entity: entity, model: viewed.model)
             let id = try editor.change("New \(entity.name)") { context in
                 let object = try context.insert(entity.name)
                 try edit.apply(to: object, in: context)
@@ -42,11 +42,14 @@
         }
 
         /// Gives an object other values, unless it changed since the page read it.
-        func update(_ id: ObjectID, _ body: [UInt8]) throws -> HTTPResponse {
-            let record = try viewed.read { try viewed.record(id, try viewed.entity(id.entity.text), $0) }
-            let edit = try ObjectEdit(body, try viewed.entity(record.id.entity.text), viewed.model)
+        func update(_ id: ObjectID, body: [UInt8]) throws -> HTTPResponse {
+            let record = try viewed.read {
+                try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
+            }
+            let edit = try ObjectEdit(body, entity: try viewed.entity(record.id.entity.text), model: viewed.model)
             guard let version = edit.version else {
-                throw ViewerError(.badRequest, "The body needs the number 'version' that the object was read with.")
+                throw ViewerError(
+                    .badRequest, message: "The body needs the number 'version' that the object was read with.")
             }
             do {
                 try editor.change("Edit \(id.entity) \(id.key)") { context in
@@ -54,7 +57,7 @@
                     try edit.apply(to: object, in: context)
                 }
             } catch {
-                throw try conflict(error, id)
+                throw try conflict(error, id: id)
             }
             return HTTPResponse(json: try object(id))
         }
@@ -70,7 +73,9 @@
         /// - Throws: A conflict, if other objects would be deleted than were shown; the errors of
         ///   the rules.
         func delete(_ id: ObjectID, version: UInt32, shown: String?, isTrial: Bool) throws -> HTTPResponse {
-            let record = try viewed.read { try viewed.record(id, try viewed.entity(id.entity.text), $0) }
+            let record = try viewed.read {
+                try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: $0)
+            }
             let remove: @Sendable (ManagedObjectContext) throws -> Deletion = { context in
                 let object = try Self.object(record.id, version: version, in: context)
                 context.delete(object)
@@ -97,7 +102,7 @@
                     }
                 }
             } catch {
-                throw try conflict(error, id)
+                throw try conflict(error, id: id)
             }
             return HTTPResponse(
                 json: JSONNode([
@@ -115,12 +120,14 @@
         ///   - body: The body, which may have the revision that the person saw.
         /// - Returns: The answer.
         /// - Throws: A conflict.
-        func undo(redoing: Bool, _ body: [UInt8]) throws -> HTTPResponse {
+        func undo(redoing: Bool, body: [UInt8]) throws -> HTTPResponse {
             let node: JSONNode
-            do { node = try JSONNode(body) } catch { throw ViewerError(.badRequest, "The body is not JSON: \(error)") }
+            do { node = try JSONNode(body) } catch {
+                throw ViewerError(.badRequest, message: "The body is not JSON: \(error)")
+            }
             let revision = node["revision"]?.integer
             guard revision != nil || node["revision"] == nil else {
-                throw ViewerError(.badRequest, "'revision' must be a number.")
+                throw ViewerError(.badRequest, message: "'revision' must be a number.")
             }
             try editor.undo(redoing: redoing, revision: revision)
             return HTTPResponse(json: JSONNode(["undo": viewed.undo]))
@@ -140,7 +147,7 @@
         }
 
         /// Returns an error; that of a conflict with the object as it is stored now.
-        private func conflict(_ error: any Error, _ id: ObjectID) throws -> ViewerError {
+        private func conflict(_ error: any Error, id: ObjectID) throws -> ViewerError {
             var error = ViewerError(any: error)
             guard error.status == .conflict else { return error }
             // It may be deleted: then there is nothing to show.

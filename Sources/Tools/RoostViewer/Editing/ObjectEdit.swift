@@ -26,24 +26,27 @@
         ///   - entity: The object's entity.
         ///   - model: Its model.
         /// - Throws: A ``ViewerError`` that lists every value that its property cannot have.
-        init(_ body: [UInt8], _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel) throws(ViewerError) {
+        init(_ body: [UInt8], entity: ManagedObjectModel.Entity, model: ManagedObjectModel) throws(ViewerError) {
             let node: JSONNode
-            do { node = try JSONNode(body) } catch { throw ViewerError(.badRequest, "The body is not JSON: \(error)") }
+            do { node = try JSONNode(body) } catch {
+                throw ViewerError(.badRequest, message: "The body is not JSON: \(error)")
+            }
             version = node["version"]?.integer.flatMap { UInt32(exactly: $0) }
             guard case .object(let members)? = node["values"]?.content else {
-                throw ViewerError(.badRequest, "The body needs an object 'values'.")
+                throw ViewerError(.badRequest, message: "The body needs an object 'values'.")
             }
             var changes: [(String, Change)] = []
             var failures: [ViewerError.Failure] = []
             for member in members {
                 do throws(ViewerError) {
-                    changes.append((member.key, try Self.change(member.key, member.value, entity, model)))
+                    changes.append(
+                        (member.key, try Self.change(member.key, node: member.value, entity: entity, model: model)))
                 } catch {
                     failures.append(.init(property: member.key, message: error.message))
                 }
             }
             guard failures.isEmpty else {
-                var error = ViewerError(.unprocessable, code: "invalidValue", failures[0].message)
+                var error = ViewerError(.unprocessable, code: "invalidValue", message: failures[0].message)
                 error.failures = failures
                 throw error
             }
@@ -51,21 +54,21 @@
         }
 
         private static func change(
-            _ name: String, _ node: JSONNode, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+            _ name: String, node: JSONNode, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> Change {
             if let relationship = entity.relationship(name) {
                 let destination = model.entities[relationship.destination]
                 if let set = node["set"]?.elements {
                     let seen = node["was"]?.elements?.compactMap(\.integer)
-                    return .order(try ids(set, destination, model), seen: seen)
+                    return .order(try ids(set, entity: destination, model: model), seen: seen)
                 }
                 if node["add"] != nil || node["remove"] != nil {
                     return .objects(
-                        adding: try ids(node["add"]?.elements ?? [], destination, model),
-                        removing: try ids(node["remove"]?.elements ?? [], destination, model))
+                        adding: try ids(node["add"]?.elements ?? [], entity: destination, model: model),
+                        removing: try ids(node["remove"]?.elements ?? [], entity: destination, model: model))
                 }
                 if case .null = node.content { return .value(.null) }
-                return .value(.objectID(try id(node, destination, model)))
+                return .value(.objectID(try id(node, entity: destination, model: model)))
             }
             let property: BatchProperties.Property
             do throws(StoreError) { property = try BatchProperties(entity, in: model).property(name) } catch {
@@ -74,21 +77,22 @@
             let field: RecordLayout.Field
             switch property {
             case .field(let found), .toOne(let found, _): field = found
-            case .composite: throw ViewerError(.badRequest, "'\(name)' is a composite; its elements have values.")
+            case .composite:
+                throw ViewerError(.badRequest, message: "'\(name)' is a composite; its elements have values.")
             }
             if case .null = node.content { return .value(.null) }
             guard let text = node.text,
-                let value = Self.value(text, field, model)
+                let value = Self.value(text, field: field, model: model)
             else {
                 throw ViewerError(
-                    .badRequest, "This needs \(CellFormat.expectation(of: field.kind)).")
+                    .badRequest, message: "This needs \(CellFormat.expectation(of: field.kind)).")
             }
             return .value(value)
         }
 
         /// Returns the value that a text gives to a field; dates without a calendar date are
         /// seconds, as they are shown.
-        private static func value(_ text: String, _ field: RecordLayout.Field, _ model: ManagedObjectModel) -> Value? {
+        private static func value(_ text: String, field: RecordLayout.Field, model: ManagedObjectModel) -> Value? {
             if let value = Array(text.utf8).withUnsafeBytes({ CellFormat().value($0, for: field, in: model) }) {
                 return value
             }
@@ -97,22 +101,22 @@
         }
 
         private static func ids(
-            _ nodes: [JSONNode], _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+            _ nodes: [JSONNode], entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> [ObjectID] {
             var ids: [ObjectID] = []
-            for node in nodes { ids.append(try id(node, entity, model)) }
+            for node in nodes { ids.append(try id(node, entity: entity, model: model)) }
             return ids
         }
 
         private static func id(
-            _ node: JSONNode, _ entity: ManagedObjectModel.Entity, _ model: ManagedObjectModel
+            _ node: JSONNode, entity: ManagedObjectModel.Entity, model: ManagedObjectModel
         ) throws(ViewerError) -> ObjectID {
             // Compared as texts: a name that is made of a text stays in memory.
             let name = node["entity"]?.text ?? entity.name.text
             guard let key = node["key"]?.integer, key > 0,
                 let own = model.entities.first(where: { $0.name.text == name }), entity.includes(own.number)
             else {
-                throw ViewerError(.badRequest, "This needs an object of \(entity.name).")
+                throw ViewerError(.badRequest, message: "This needs an object of \(entity.name).")
             }
             return ObjectID(own.name, key: key)
         }
@@ -127,20 +131,20 @@
             for (name, change) in changes {
                 switch change {
                 case .value(let value):
-                    if case .objectID(let id) = value { _ = try Self.existing(id, name, context) }
+                    if case .objectID(let id) = value { _ = try Self.existing(id, property: name, context: context) }
                     try Self.set(value, at: name.split(separator: ".").map(String.init)[...], of: object)
                 case .objects(let adding, let removing):
-                    try Self.change(name, of: object, adding: adding, removing: removing, context)
+                    try Self.change(name, of: object, adding: adding, removing: removing, context: context)
                 case .order(let ids, let seen):
-                    if let seen { try Self.requireMembers(seen, name, of: object) }
-                    try Self.set(name, of: object, to: ids, context)
+                    if let seen { try Self.requireMembers(seen, name: name, of: object) }
+                    try Self.set(name, of: object, to: ids, context: context)
                 }
             }
         }
 
         /// Throws `conflict` if a relationship has other members, or another order, than the person
         /// saw.
-        private static func requireMembers(_ seen: [Int64], _ name: String, of object: ManagedObject) throws {
+        private static func requireMembers(_ seen: [Int64], name: String, of object: ManagedObject) throws {
             let isOrdered = object.entity.relationship(name)?.isOrdered ?? false
             let keys =
                 isOrdered
@@ -153,11 +157,11 @@
 
         /// Returns the new destination of a relationship.
         private static func existing(
-            _ id: ObjectID, _ property: String, _ context: ManagedObjectContext
+            _ id: ObjectID, property: String, context: ManagedObjectContext
         ) throws -> ManagedObject {
             do throws(StoreError) { return try context.existingObject(with: id) } catch {
                 guard error.code == .objectNotFound else { throw error }
-                var refusal = ViewerError(.unprocessable, code: "objectNotFound", "\(id) does not exist.")
+                var refusal = ViewerError(.unprocessable, code: "objectNotFound", message: "\(id) does not exist.")
                 refusal.failures = [.init(property: property, message: refusal.message)]
                 throw refusal
             }
@@ -182,9 +186,9 @@
 
         /// Makes objects the only ones of a relationship, in their order where it has one.
         private static func set(
-            _ name: String, of object: ManagedObject, to ids: [ObjectID], _ context: ManagedObjectContext
+            _ name: String, of object: ManagedObject, to ids: [ObjectID], context: ManagedObjectContext
         ) throws {
-            let members = try ids.map { try existing($0, name, context) }
+            let members = try ids.map { try existing($0, property: name, context: context) }
             if object.entity.relationship(name)?.isOrdered ?? false {
                 var list = try object.orderedObjects(name)
                 list.replaceSubrange(list.startIndex..<list.endIndex, with: members)
@@ -197,9 +201,9 @@
 
         private static func change(
             _ name: String, of object: ManagedObject, adding: [ObjectID], removing: [ObjectID],
-            _ context: ManagedObjectContext
+            context: ManagedObjectContext
         ) throws {
-            let new = try adding.map { try existing($0, name, context) }
+            let new = try adding.map { try existing($0, property: name, context: context) }
             let old = removing.map { context.object(with: $0) }
             if object.entity.relationship(name)?.isOrdered ?? false {
                 var list = try object.orderedObjects(name)

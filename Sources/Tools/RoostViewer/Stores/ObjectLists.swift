@@ -34,9 +34,9 @@
         ///   - snapshot: The state of the store.
         /// - Returns: Their IDs.
         /// - Throws: Errors of the request; `cancelled`.
-        func ids(_ request: FetchRequest, _ snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
+        func ids(_ request: FetchRequest, snapshot: any StoreSnapshot) throws(StoreError) -> [ObjectID] {
             let generation = try snapshot.recordedTally()?.generation
-            if let known = known(request, generation) { return known }
+            if let known = known(request, generation: generation) { return known }
             let ids = try snapshot.objectIDs(request)
             entries.withLock { entries in
                 entries.removeAll { $0.request == request }
@@ -52,7 +52,7 @@
         }
 
         /// Returns the objects of a request, if they are known.
-        func known(_ request: FetchRequest, _ generation: Generation?) -> [ObjectID]? {
+        func known(_ request: FetchRequest, generation: Generation?) -> [ObjectID]? {
             entries.withLock { entries in
                 let oldest = DispatchTime.now().uptimeNanoseconds &- Self.unprovenNanoseconds
                 guard let place = entries.firstIndex(where: { $0.request == request && $0.generation == generation }),

@@ -34,25 +34,26 @@
             if let entity = model.entities.first(where: { $0.name.text == name }) { return entity }
             let hint =
                 nearestName(to: name, among: model.entities.map(\.name.text)).map { " Did you mean '\($0)'?" } ?? ""
-            throw ViewerError(.notFound, "The model of \(title) has no entity '\(name)'.\(hint)")
+            throw ViewerError(.notFound, message: "The model of \(title) has no entity '\(name)'.\(hint)")
         }
 
         /// Returns the object that an address names.
-        func id(_ entity: ManagedObjectModel.Entity, _ key: String) throws(ViewerError) -> ObjectID {
+        func id(_ entity: ManagedObjectModel.Entity, key: String) throws(ViewerError) -> ObjectID {
             guard let number = Int64(key), number > 0 else {
-                throw ViewerError(.notFound, "'\(key)' is not the key of an object; keys are positive numbers.")
+                throw ViewerError(
+                    .notFound, message: "'\(key)' is not the key of an object; keys are positive numbers.")
             }
             return ObjectID(entity.name, key: number)
         }
 
         /// Returns the record of an object, and no other entity's.
         func record(
-            _ id: ObjectID, _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
+            _ id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws -> Record {
             var batch = RecordBatch(model: model)
             guard try snapshot.record(with: id, into: &batch), batch.count == 1,
                 entity.includes(batch.entityNumber(at: 0))
-            else { throw ViewerError(.notFound, "\(id) does not exist.") }
+            else { throw ViewerError(.notFound, message: "\(id) does not exist.") }
             return batch.record(at: 0)
         }
 
@@ -68,7 +69,7 @@
         }
 
         /// Returns the number of objects of an entity, with those of its subentities.
-        func count(_ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot) throws(StoreError) -> Int {
+        func count(_ entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot) throws(StoreError) -> Int {
             guard let tally = try snapshot.recordedTally() else { return try snapshot.count(FetchRequest(entity.name)) }
             return entity.selfAndSubentities.reduce(0) { $0 + tally.entities[$1].count }
         }

@@ -21,10 +21,10 @@
 
         /// Returns the object in a snapshot.
         func node(_ snapshot: any StoreSnapshot) throws -> JSONNode {
-            let record = try viewed.record(id, try viewed.entity(id.entity.text), snapshot)
+            let record = try viewed.record(id, entity: try viewed.entity(id.entity.text), snapshot: snapshot)
             let entity = try model.requireEntity(record.id.entity)
             let lists = try entity.relationships.filter(\.isToMany).map { relationship in
-                (relationship, try related(relationship, of: record.id, snapshot))
+                (relationship, try related(relationship, of: record.id, snapshot: snapshot))
             }
             var titles = ObjectTitles(model)
             try titles.read(
@@ -36,17 +36,17 @@
             var properties: [JSONNode] = []
             for column in TableColumn.all(of: entity) {
                 let list = lists.first { $0.0.name.name == column.name }?.1
-                properties.append(property(column, record, entity, list, writer))
+                properties.append(property(column, record: record, entity: entity, list: list, writer: writer))
             }
             for attribute in entity.attributes where attribute.isTransient {
-                properties.append(Self.transient(attribute, entity))
+                properties.append(Self.transient(attribute, entity: entity))
             }
             return JSONNode([
                 "entity": JSONNode(entity.name.text), "key": JSONNode(record.id.key),
                 "version": JSONNode(Int64(record.version)), "title": JSONNode(ObjectTitles.title(record, in: model)),
                 "superentities": JSONNode(texts: superentities(of: entity)), "writable": JSONNode(viewed.editor != nil),
                 "undo": viewed.undo, "properties": JSONNode(list: properties),
-                "referencedBy": JSONNode(list: try references(to: record.id, entity, snapshot)),
+                "referencedBy": JSONNode(list: try references(to: record.id, entity: entity, snapshot: snapshot)),
             ])
         }
 
@@ -62,7 +62,7 @@
 
         /// Returns the first objects of a to-many relationship, and how many there are.
         private func related(
-            _ relationship: ManagedObjectModel.Relationship, of id: ObjectID, _ snapshot: any StoreSnapshot
+            _ relationship: ManagedObjectModel.Relationship, of id: ObjectID, snapshot: any StoreSnapshot
         ) throws(StoreError) -> (ids: [ObjectID], count: Int) {
             let destination = model.entities[relationship.destination].name
             let links = try snapshot.links(of: relationship.name, from: id)
@@ -79,37 +79,37 @@
         // MARK: Properties
 
         private func property(
-            _ column: TableColumn, _ record: Record, _ entity: ManagedObjectModel.Entity,
-            _ list: (ids: [ObjectID], count: Int)?, _ writer: CellWriter
+            _ column: TableColumn, record: Record, entity: ManagedObjectModel.Entity,
+            list: (ids: [ObjectID], count: Int)?, writer: CellWriter
         ) -> JSONNode {
             let value = record.withReader { reader in reader.layout.field(column.name).map { reader.value($0) } ?? .null
             }
             var members: [JSONMember] = [JSONMember("name", .string(column.name))]
-            func add(_ key: String, _ node: JSONNode) { members.append(JSONMember(key, node)) }
-            add("declaredBy", JSONNode(declarer(of: column.name, entity)))
+            func add(_ key: String, node: JSONNode) { members.append(JSONMember(key, node)) }
+            add("declaredBy", node: JSONNode(declarer(of: column.name, entity: entity)))
             switch column.content {
             case .attribute(let attribute):
-                add("kind", JSONNode("attribute"))
-                add("type", JSONNode(attribute.type.name))
-                add("isOptional", JSONNode(attribute.isOptional))
-                add("isDerived", JSONNode(attribute.derivationExpression != nil))
-                add("limits", JSONNode(ModelView.limits(of: attribute)))
+                add("kind", node: JSONNode("attribute"))
+                add("type", node: JSONNode(attribute.type.name))
+                add("isOptional", node: JSONNode(attribute.isOptional))
+                add("isDerived", node: JSONNode(attribute.derivationExpression != nil))
+                add("limits", node: JSONNode(ModelView.limits(of: attribute)))
                 if !attribute.elements.isEmpty {
-                    add("elements", JSONNode(list: attribute.elements.map(Self.element)))
+                    add("elements", node: JSONNode(list: attribute.elements.map(Self.element)))
                 }
-                add("value", writer.node(value, type: attribute.type, elements: attribute.elements))
+                add("value", node: writer.node(value, type: attribute.type, elements: attribute.elements))
             case .toOne(let relationship), .toMany(let relationship):
-                add("kind", JSONNode(relationship.isToMany ? "toMany" : "toOne"))
-                add("isOptional", JSONNode(relationship.declaration.isOptional))
-                add("isOrdered", JSONNode(relationship.isOrdered))
-                add("destination", JSONNode(model.entities[relationship.destination].name.text))
-                add("inverse", JSONNode(relationship.inverse.map { model.relationships[$0].name.name }))
-                add("deleteRule", JSONNode(relationship.declaration.deleteRule.rawValue))
+                add("kind", node: JSONNode(relationship.isToMany ? "toMany" : "toOne"))
+                add("isOptional", node: JSONNode(relationship.declaration.isOptional))
+                add("isOrdered", node: JSONNode(relationship.isOrdered))
+                add("destination", node: JSONNode(model.entities[relationship.destination].name.text))
+                add("inverse", node: JSONNode(relationship.inverse.map { model.relationships[$0].name.name }))
+                add("deleteRule", node: JSONNode(relationship.declaration.deleteRule.rawValue))
                 if let list {
-                    add("value", JSONNode(["count": JSONNode(list.count)]))
-                    add("objects", JSONNode(list: list.ids.map { writer.titles.node($0) }))
+                    add("value", node: JSONNode(["count": JSONNode(list.count)]))
+                    add("objects", node: JSONNode(list: list.ids.map { writer.titles.node($0) }))
                 } else {
-                    add("value", writer.node(value))
+                    add("value", node: writer.node(value))
                 }
             }
             return JSONNode(.object(members))
@@ -123,7 +123,7 @@
         }
 
         private static func transient(
-            _ attribute: AttributeDescription, _ entity: ManagedObjectModel.Entity
+            _ attribute: AttributeDescription, entity: ManagedObjectModel.Entity
         ) -> JSONNode {
             JSONNode([
                 "name": JSONNode(attribute.name), "kind": JSONNode("attribute"),
@@ -133,7 +133,7 @@
         }
 
         /// Returns the entity that declares a property: the one nearest to the root that has it.
-        private func declarer(of name: String, _ entity: ManagedObjectModel.Entity) -> String {
+        private func declarer(of name: String, entity: ManagedObjectModel.Entity) -> String {
             var current = entity
             while let number = current.superentity,
                 model.entities[number].attribute(name) != nil
@@ -148,7 +148,7 @@
 
         /// Returns the relationships without an inverse that refer to the object.
         private func references(
-            to id: ObjectID, _ entity: ManagedObjectModel.Entity, _ snapshot: any StoreSnapshot
+            to id: ObjectID, entity: ManagedObjectModel.Entity, snapshot: any StoreSnapshot
         ) throws(StoreError) -> [JSONNode] {
             var list: [JSONNode] = []
             for source in model.entities where source.superentity == nil || !source.declaration.relationships.isEmpty {
@@ -166,7 +166,7 @@
                             "count": JSONNode(try snapshot.count(FetchRequest(source.name, where: condition))),
                             "where": JSONNode(
                                 try PredicateHelp.text(
-                                    relationship.name.name, isEqualTo: .objectID(id), source, model,
+                                    relationship.name.name, isEqualTo: .objectID(id), entity: source, model: model,
                                     modifier: comparison.modifier)),
                         ]))
                 }

@@ -39,7 +39,7 @@
         ///   - owner: The relationship whose objects are shown; nil for all objects of the entity.
         /// - Throws: ``ViewerError`` for a wrong name, number or predicate.
         init(
-            _ request: HTTPRequest, _ viewed: ViewedStore, _ entity: ManagedObjectModel.Entity, owner: Owner? = nil
+            _ request: HTTPRequest, viewed: ViewedStore, entity: ManagedObjectModel.Entity, owner: Owner? = nil
         ) throws(ViewerError) {
             (self.viewed, self.entity, self.owner) = (viewed, entity, owner)
             whereText = request.value("where")
@@ -47,14 +47,16 @@
             page = try request.integer("page", in: 1...Int(Int32.max), default: 1)
             size = try request.integer("size", in: 0...Self.largestSize, default: Self.usualSize)
             available = TableColumn.all(of: entity)
-            columns = try TableColumn.chosen(request.value("select"), of: available, entity)
+            columns = try TableColumn.chosen(request.value("select"), of: available, entity: entity)
             facets = request.query.filter { $0.name == "facet" }.map(\.value)
             guard facets.count <= Self.facetCount else {
-                throw ViewerError(.badRequest, "At most \(Self.facetCount) properties can be counted at once.")
+                throw ViewerError(.badRequest, message: "At most \(Self.facetCount) properties can be counted at once.")
             }
             hasPlan = request.value("plan") == "1"
             var fetch = FetchRequest(entity.name)
-            if let whereText { fetch.predicate = try PredicateHelp.predicate(whereText, entity, viewed.model) }
+            if let whereText {
+                fetch.predicate = try PredicateHelp.predicate(whereText, entity: entity, model: viewed.model)
+            }
             if let sortText { fetch.sortDescriptors = try SortText.descriptors(sortText, of: entity) }
             self.fetch = fetch
         }
@@ -63,10 +65,10 @@
         func answer(_ job: Job) throws -> JSONNode {
             let start = DispatchTime.now()
             return try viewed.read { snapshot in
-                let (ids, count) = try objects(snapshot, job)
+                let (ids, count) = try objects(snapshot, job: job)
                 var titles = ObjectTitles(viewed.model)
-                let records = try self.records(ids, snapshot)
-                let counts = try linkCounts(of: ids, snapshot)
+                let records = try self.records(ids, snapshot: snapshot)
+                let counts = try linkCounts(of: ids, snapshot: snapshot)
                 try titles.read(records.flatMap { references(of: $0) }, from: snapshot)
                 if let owner { try titles.read([owner.id], from: snapshot) }
                 let writer = CellWriter(titles: titles)
@@ -78,7 +80,7 @@
                     JSONMember("count", JSONNode(count)),
                     JSONMember("columns", JSONNode(list: columns.map { $0.json(viewed.model) })),
                     JSONMember("available", JSONNode(list: available.map { $0.json(viewed.model) })),
-                    JSONMember("rows", JSONNode(list: records.map { row($0, counts, writer) })),
+                    JSONMember("rows", JSONNode(list: records.map { row($0, counts: counts, writer: writer) })),
                     JSONMember("writable", JSONNode(viewed.editor != nil)), JSONMember("undo", viewed.undo),
                 ]
                 if let owner {
@@ -88,7 +90,7 @@
                 if !facets.isEmpty {
                     let request = try narrowed(snapshot)
                     let lists = try facets.map { name in
-                        try FacetList(name, request, entity, viewed.model).answer(snapshot)
+                        try FacetList(name, request: request, entity: entity, model: viewed.model).answer(snapshot)
                     }
                     members.append(JSONMember("facets", JSONNode(list: lists)))
                 }
@@ -106,9 +108,9 @@
         // MARK: Objects
 
         /// Returns the objects of the page, and how many there are in all.
-        private func objects(_ snapshot: any StoreSnapshot, _ job: Job) throws -> (ids: [ObjectID], count: Int) {
+        private func objects(_ snapshot: any StoreSnapshot, job: Job) throws -> (ids: [ObjectID], count: Int) {
             let offset = (page - 1).multipliedReportingOverflow(by: size)
-            guard !offset.overflow else { throw ViewerError(.badRequest, "Page \(page) does not exist.") }
+            guard !offset.overflow else { throw ViewerError(.badRequest, message: "Page \(page) does not exist.") }
             let first = offset.partialValue
             if let owner, fetch.predicate == nil, fetch.sortDescriptors.isEmpty {
                 let all = try snapshot.destinations(of: owner.relationship, from: owner.id)
@@ -118,13 +120,13 @@
             // A page in the order of keys or of an index, and the first one of any order, need no
             // list of all objects.
             if request.predicate == nil, isInOrder || page == 1 {
-                let count = try viewed.count(entity, snapshot)
+                let count = try viewed.count(entity, snapshot: snapshot)
                 guard size > 0, first < count else { return ([], count) }
                 return (try snapshot.objectIDs(request.with { ($0.fetchOffset, $0.fetchLimit) = (first, size) }), count)
             }
             if size == 0 { return ([], try snapshot.count(request)) }
-            job.setTotal(try viewed.count(entity, snapshot))
-            let all = try viewed.lists.ids(request, snapshot)
+            job.setTotal(try viewed.count(entity, snapshot: snapshot))
+            let all = try viewed.lists.ids(request, snapshot: snapshot)
             return (Array(all.dropFirst(first).prefix(size)), all.count)
         }
 
@@ -145,7 +147,7 @@
             return fetch.with { $0.predicate = fetch.predicate.map { .and([isMember, $0]) } ?? isMember }
         }
 
-        private func records(_ ids: [ObjectID], _ snapshot: any StoreSnapshot) throws(StoreError) -> [Record] {
+        private func records(_ ids: [ObjectID], snapshot: any StoreSnapshot) throws(StoreError) -> [Record] {
             guard !ids.isEmpty else { return [] }
             let cursor = try snapshot.records(with: ids)
             var (records, batch) = ([Record](), RecordBatch(model: viewed.model))
@@ -154,8 +156,7 @@
         }
 
         /// Returns the number of related objects, by column and key.
-        private func linkCounts(of ids: [ObjectID], _ snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]]
-        {
+        private func linkCounts(of ids: [ObjectID], snapshot: any StoreSnapshot) throws(StoreError) -> [[Int64: Int]] {
             var counts: [[Int64: Int]] = []
             for column in columns {
                 var count: [Int64: Int] = [:]
@@ -173,19 +174,19 @@
 
         private func references(of record: Record) -> [ObjectID] {
             columns.compactMap { column in
-                guard case .objectID(let id) = value(of: column, record) else { return nil }
+                guard case .objectID(let id) = value(of: column, record: record) else { return nil }
                 return id
             }
         }
 
-        private func value(of column: TableColumn, _ record: Record) -> Value {
+        private func value(of column: TableColumn, record: Record) -> Value {
             record.withReader { reader in reader.layout.field(column.name).map { reader.value($0) } ?? .null }
         }
 
-        private func row(_ record: Record, _ counts: [[Int64: Int]], _ writer: CellWriter) -> JSONNode {
+        private func row(_ record: Record, counts: [[Int64: Int]], writer: CellWriter) -> JSONNode {
             let cells = zip(columns, counts).map { column, count -> JSONNode in
                 guard case .toMany = column.content else {
-                    return writer.node(value(of: column, record), type: column.type, elements: column.elements)
+                    return writer.node(value(of: column, record: record), type: column.type, elements: column.elements)
                 }
                 return JSONNode(["count": JSONNode(count[record.id.key] ?? 0)])
             }
